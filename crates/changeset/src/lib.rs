@@ -1,0 +1,1 @@
+//! Sets of file changes, captured, shown as a diff, and committed whole or not at all.

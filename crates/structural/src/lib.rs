@@ -1,0 +1,1 @@
+//! Structural search and rewriting of source code: the tools ast_grep, ast_edit and resolve.

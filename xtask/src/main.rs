@@ -1,0 +1,2 @@
+//! The tasks of this repository.
+fn main() {}
