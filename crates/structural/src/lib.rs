@@ -1,1 +1,3 @@
 //! Structural search and rewriting of source code: the tools ast_grep, ast_edit and resolve.
+pub mod pattern;
+pub mod matcher;

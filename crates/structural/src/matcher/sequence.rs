@@ -1,0 +1,387 @@
+//! Compares lists of pattern nodes with lists of siblings, by backtracking.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use tree_sitter::Node as Syntax;
+
+use super::{Capture, MOST_STEPS, tokens};
+use crate::pattern::{Child, Compiled, Node, Run, children_into};
+
+/// What is left to match once the innermost list is through: the lists around it.
+struct Rest<'p, 'r> {
+    pattern: &'p [Node],
+    list: List,
+    at: usize,
+    next: Option<&'r Rest<'p, 'r>>,
+}
+
+/// A list of siblings: a stretch of the arena, with the bytes that may belong to a run in it.
+#[derive(Debug, Clone, Copy)]
+struct List {
+    start: usize,
+    end: usize,
+    /// Where the text of a run at the list's start begins, and at its end ends.
+    text: (usize, usize),
+    /// The node whose children they are; 0 for the candidates themselves.
+    owner: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Bound {
+    /// The siblings, as a stretch of the arena.
+    members: Range<usize>,
+    text: Range<usize>,
+    run: bool,
+}
+
+/// Compares readings of one pattern with candidates of one file; its buffers are reused.
+pub(super) struct Sequence<'p, 't> {
+    compiled: &'p Compiled,
+    source: &'t [u8],
+    arena: Vec<Child<'t>>,
+    bound: Vec<Option<Bound>>,
+    /// The variables in the order in which they were bound, to undo a choice.
+    trail: Vec<u8>,
+    steps: u32,
+    window: bool,
+    taken: usize,
+    /// For a run of the pattern in a list: the ends that were tried in vain.
+    failed: HashMap<(usize, usize), Range<usize>>,
+}
+
+impl<'p, 't> Sequence<'p, 't> {
+    pub(super) fn new(compiled: &'p Compiled, source: &'t [u8]) -> Self {
+        Self {
+            compiled,
+            source,
+            arena: Vec::new(),
+            bound: vec![None; compiled.variables.len()],
+            trail: Vec::new(),
+            steps: 0,
+            window: false,
+            taken: 0,
+            failed: HashMap::new(),
+        }
+    }
+
+    pub(super) fn compiled(&self) -> &'p Compiled {
+        self.compiled
+    }
+
+    pub(super) fn source(&self) -> &'t [u8] {
+        self.source
+    }
+
+    /// Whether the last candidate took too many steps to be decided.
+    pub(super) fn gave_up(&self) -> bool {
+        self.steps > MOST_STEPS
+    }
+
+    /// How many of the siblings the last window took.
+    pub(super) fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// Compares a reading with the siblings: a single root with all of them, a window with as many
+    /// from the first on as it needs.
+    pub(super) fn start(&mut self, reading: usize, siblings: &[Child<'t>]) -> bool {
+        let roots = &self.compiled.readings[reading].roots[..];
+        if let ([Node::Leaf { text, .. }], [Child::Node(node)]) = (roots, siblings) {
+            self.bound.fill(None);
+            self.steps = 0;
+            return self.source[node.byte_range()] == **text;
+        }
+        self.arena.clear();
+        self.arena.extend_from_slice(siblings);
+        self.bound.fill(None);
+        self.trail.clear();
+        self.failed.clear();
+        self.steps = 0;
+        self.window = roots.len() > 1;
+        let text = match (siblings.first(), siblings.last()) {
+            (Some(first), Some(last)) => (first.start(), last.end()),
+            _ => return false,
+        };
+        let list = List { start: 0, end: siblings.len(), text, owner: 0 };
+        self.list(roots, list, 0, None)
+    }
+
+    pub(super) fn captures(&self) -> Vec<Option<Capture>> {
+        let capture = |bound: &Bound| Capture { range: bound.text.clone(), run: bound.run };
+        self.bound.iter().map(|bound| bound.as_ref().map(capture)).collect()
+    }
+
+    /// Matches the rest of a list, then the lists around it. Bindings made on a way that fails are
+    /// undone by who chose that way.
+    fn list(
+        &mut self,
+        mut pattern: &'p [Node],
+        list: List,
+        mut at: usize,
+        rest: Option<&Rest<'p, '_>>,
+    ) -> bool {
+        loop {
+            self.steps += 1;
+            if self.steps > MOST_STEPS {
+                return false;
+            }
+            let Some((first, after)) = pattern.split_first() else {
+                return match rest {
+                    None if self.window => {
+                        self.taken = at;
+                        true
+                    }
+                    _ if at < list.end => false,
+                    None => true,
+                    Some(rest) => self.list(rest.pattern, rest.list, rest.at, rest.next),
+                };
+            };
+            if let Node::Run(run) = first {
+                return self.run(*run, pattern, list, at, rest);
+            }
+            // A separator before an empty run is absorbed with it.
+            if let (true, Some(Node::Run(run))) = (self.is_separator(first), after.first())
+                && run.least == 0
+                && run.crosses
+            {
+                let mark = self.trail.len();
+                if self.bind_run(*run, list, at, at) && self.list(&after[1..], list, at, rest) {
+                    return true;
+                }
+                self.undo(mark);
+            }
+            let child = if at < list.end { Some(self.arena[at]) } else { None };
+            // A list that may be empty is not there when it is.
+            if first.is_optional(&self.compiled.tables)
+                && !matches!((child, first), (Some(Child::Node(node)), Node::Inner { kind, .. })
+                    if node.kind_id() == *kind)
+            {
+                let Node::Inner { children, .. } = first else { return false };
+                for child in children {
+                    if let Node::Run(run) = child
+                        && !self.bind_run(*run, list, at, at)
+                    {
+                        return false;
+                    }
+                }
+                pattern = after;
+                continue;
+            }
+            match (first, child) {
+                (_, None) => return false,
+                (Node::Inner { kind, children }, Some(Child::Node(node))) => {
+                    if node.kind_id() != *kind || node.is_missing() {
+                        return false;
+                    }
+                    let mark = self.arena.len();
+                    let inner = self.open(node, list, at);
+                    let rest = Rest { pattern: after, list, at: at + 1, next: rest };
+                    let matched = self.list(children, inner, inner.start, Some(&rest));
+                    if !matched {
+                        self.arena.truncate(mark);
+                    }
+                    return matched;
+                }
+                (first, Some(child)) => {
+                    if !self.one(first, child, at) {
+                        return false;
+                    }
+                }
+            }
+            pattern = after;
+            at += 1;
+        }
+    }
+
+    /// Compares one pattern node without children with one sibling.
+    fn one(&mut self, pattern: &Node, child: Child<'t>, at: usize) -> bool {
+        match (pattern, child) {
+            (Node::Leaf { kind, text }, Child::Node(node)) => {
+                node.kind_id() == *kind
+                    && !node.is_missing()
+                    && self.source[node.byte_range()] == **text
+            }
+            (Node::Token { kind }, Child::Node(node)) => {
+                node.kind_id() == *kind && !node.is_missing()
+            }
+            (Node::Text { text }, Child::Text { start, end }) => self.source[start..end] == **text,
+            (Node::One { variable }, Child::Node(node)) => {
+                let stands = self.compiled.tables.is_one(node) && !node.has_error();
+                stands && self.bind(*variable, at..at + 1, node.byte_range(), false)
+            }
+            _ => false,
+        }
+    }
+
+    /// A run takes the fewest siblings first.
+    fn run(
+        &mut self,
+        run: Run,
+        pattern: &'p [Node],
+        list: List,
+        at: usize,
+        rest: Option<&Rest<'p, '_>>,
+    ) -> bool {
+        let after = &pattern[1..];
+        if run.least == 0 {
+            let mark = self.trail.len();
+            if self.bind_run(run, list, at, at) {
+                if self.list(after, list, at, rest) {
+                    return true;
+                }
+                // A separator behind an empty run is absorbed with it.
+                if let Some(separator) = after.first()
+                    && run.crosses
+                    && self.is_separator(separator)
+                    && self.list(&after[1..], list, at, rest)
+                {
+                    return true;
+                }
+            }
+            self.undo(mark);
+        }
+        if at >= list.end || self.arena[at].is_separator(&self.compiled.tables) {
+            return false;
+        }
+        // Without a repeated name the outcome depends on the end alone, so that no end is tried
+        // twice for the same run of the same list.
+        let remembers = self.compiled.runs > 1 && !self.compiled.repeats;
+        let key = (std::ptr::from_ref(&pattern[0]).addr(), list.owner);
+        let tried = self.failed.get(&key).filter(|_| remembers).cloned().unwrap_or(0..0);
+        let from = at + 1 - list.start;
+        let mut end = at;
+        while end < list.end && self.may_take(run, end) {
+            end += 1;
+            let offset = end - list.start;
+            if tried.contains(&offset) || self.arena[end - 1].is_separator(&self.compiled.tables) {
+                self.steps += 1;
+                continue;
+            }
+            let mark = self.trail.len();
+            if self.bind_run(run, list, at, end) && self.list(after, list, end, rest) {
+                return true;
+            }
+            self.undo(mark);
+            if self.gave_up() {
+                return false;
+            }
+        }
+        if remembers {
+            let to = end - list.start + 1;
+            let joined = if tried.is_empty() {
+                from..to
+            } else {
+                tried.start.min(from)..tried.end.max(to)
+            };
+            self.failed.insert(key, joined);
+        }
+        false
+    }
+
+    fn may_take(&self, run: Run, at: usize) -> bool {
+        match self.arena[at] {
+            Child::Text { .. } => run.tokens,
+            Child::Node(node) if node.has_error() => false,
+            Child::Node(node) if self.compiled.tables.is_separator(node.kind_id()) => run.crosses,
+            Child::Node(node) => run.tokens || self.compiled.tables.is_one(node),
+        }
+    }
+
+    fn is_separator(&self, node: &Node) -> bool {
+        matches!(node, Node::Token { kind } if self.compiled.tables.is_separator(*kind))
+    }
+
+    /// Puts the children of a node into the arena.
+    fn open(&mut self, node: Syntax<'t>, around: List, at: usize) -> List {
+        let start = self.arena.len();
+        children_into(node, self.source, &self.compiled.tables, &mut self.arena);
+        // Comments around the members of a container stand outside of it in some grammars.
+        let text = if self.compiled.tables.is_container(node.kind_id()) {
+            (self.text_start(around, at), self.text_end(around, at + 1))
+        } else {
+            (node.start_byte(), node.end_byte())
+        };
+        List { start, end: self.arena.len(), text, owner: node.id() }
+    }
+
+    /// Where the text of a run that begins at this sibling begins.
+    fn text_start(&self, list: List, at: usize) -> usize {
+        if at == list.start { list.text.0 } else { self.arena[at - 1].end() }
+    }
+
+    fn text_end(&self, list: List, at: usize) -> usize {
+        if at == list.end { list.text.1 } else { self.arena[at].start() }
+    }
+
+    fn bind_run(&mut self, run: Run, list: List, from: usize, to: usize) -> bool {
+        if run.variable.is_none() {
+            return true;
+        }
+        let start = self.text_start(list, from);
+        let end = self.text_end(list, to);
+        let text = if run.tokens && self.in_string(list) {
+            start..end
+        } else {
+            self.trimmed(start..end, (from < to).then(|| self.arena[to - 1].end()))
+        };
+        self.bind(run.variable, from..to, text, true)
+    }
+
+    fn in_string(&self, list: List) -> bool {
+        // The body of a string literal is the one place where white space is content.
+        list.start < list.end
+            && match self.arena[list.start] {
+                Child::Text { .. } => true,
+                Child::Node(node) => node
+                    .parent()
+                    .is_some_and(|parent| self.compiled.tables.is_string(parent.kind_id())),
+            }
+    }
+
+    /// Without white space at the edges, and without a separator behind the last member.
+    fn trimmed(&self, range: Range<usize>, last_member: Option<usize>) -> Range<usize> {
+        let mut range = range;
+        if let Some(member_end) = last_member {
+            let tail = &self.source[member_end..range.end];
+            let content = tail.iter().position(|byte| !byte.is_ascii_whitespace());
+            if content.is_some_and(|at| matches!(tail[at], b',' | b';')) {
+                range.end = member_end;
+            }
+        }
+        let text = &self.source[range.clone()];
+        let from = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(text.len());
+        let to = text.iter().rposition(|byte| !byte.is_ascii_whitespace()).map_or(from, |at| at + 1);
+        range.start + from..range.start + to
+    }
+
+    /// Binds a variable, or compares with what it is bound to.
+    fn bind(
+        &mut self,
+        variable: Option<u8>,
+        members: Range<usize>,
+        text: Range<usize>,
+        run: bool,
+    ) -> bool {
+        let Some(variable) = variable else { return true };
+        let slot = usize::from(variable);
+        if let Some(bound) = &self.bound[slot] {
+            if self.source[bound.text.clone()] == self.source[text] {
+                return true;
+            }
+            let (a, b) = (&self.arena[bound.members.clone()], &self.arena[members]);
+            // Comparing costs as much as it has tokens; a rough bound will do.
+            self.steps += 1 + u32::try_from(bound.text.len() / 16).unwrap_or(u32::MAX / 2);
+            return tokens::same(a, b, self.source, &self.compiled.tables);
+        }
+        self.bound[slot] = Some(Bound { members, text, run });
+        self.trail.push(variable);
+        true
+    }
+
+    fn undo(&mut self, mark: usize) {
+        for variable in self.trail.drain(mark..) {
+            self.bound[usize::from(variable)] = None;
+        }
+    }
+}

@@ -1,0 +1,546 @@
+//! The pattern compiler: tries the contexts of a language in order and keeps what accepts.
+//!
+//! A context accepts a fragment when the scaffold parses without an error or a missing node, when
+//! each metavariable is exactly one named node, and when nodes tile the fragment exactly, so that
+//! no half of a node passes for a whole. Of the contexts that accept, those lose in which a keyword
+//! of the language would be read as a name.
+
+use std::ops::Range;
+
+use terret_grammars::{Context, Grammar};
+use tree_sitter::{Node as Syntax, Parser, Tree};
+
+use super::mould::{self, Moulded};
+use super::shape::{Builder, Hole, Misfit, Node};
+use super::tables::Tables;
+use super::{Compiled, Fragment, PatternError, Piece, Reading, Unparsable};
+
+pub(super) fn compile(
+    grammar: &Grammar,
+    text: &str,
+    context: Option<&str>,
+) -> Result<Compiled, PatternError> {
+    let fragment = Fragment::of_pattern(text)?;
+    check_content(&fragment)?;
+    let contexts = contexts(grammar, context)?;
+    let mut ladder = Ladder {
+        grammar,
+        tables: Tables::of(grammar),
+        variables: variables(&fragment),
+        fragment: &fragment,
+        parser: parser(grammar),
+        failures: Vec::new(),
+    };
+    let readings = ladder.readings(&contexts)?;
+    let (readings, active) = families(readings);
+    let mut named = 0;
+    for hole in fragment.holes() {
+        named += usize::from(hole.name.is_some());
+    }
+    Ok(Compiled {
+        grammar: grammar.clone(),
+        repeats: named > ladder.variables.len(),
+        runs: readings.iter().map(runs).max().unwrap_or(0),
+        variables: ladder.variables,
+        tables: ladder.tables,
+        readings,
+        active,
+    })
+}
+
+fn parser(grammar: &Grammar) -> Parser {
+    let mut parser = Parser::new();
+    parser.set_language(grammar.language()).expect("a source hands out grammars that load");
+    parser
+}
+
+fn check_content(fragment: &Fragment) -> Result<(), PatternError> {
+    let nothing = |text: &str| Err(PatternError::Nothing(text.to_owned()));
+    match &fragment.pieces[..] {
+        [] => nothing("the pattern is empty: write a piece of code, such as `dispose($X)`"),
+        [Piece::Hole(hole)] if hole.run => nothing(
+            "a run alone matches everything: put it where it belongs, such as `f($$$ARGS)`",
+        ),
+        [Piece::Hole(_)] => nothing(
+            "a metavariable alone matches everything: write the code around it, such as `dispose($X)`",
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn contexts<'g>(
+    grammar: &'g Grammar,
+    asked: Option<&str>,
+) -> Result<Vec<&'g Context>, PatternError> {
+    let all = &grammar.data().contexts;
+    let Some(asked) = asked else { return Ok(all.iter().collect()) };
+    let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
+    let chosen: Vec<&Context> = all.iter().filter(|context| context.name == name).collect();
+    if chosen.is_empty() {
+        return Err(PatternError::UnknownContext {
+            language: grammar.data().name.clone(),
+            asked: asked.to_owned(),
+            known: names(all),
+        });
+    }
+    Ok(chosen)
+}
+
+fn names<'c>(contexts: impl IntoIterator<Item = &'c Context>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for context in contexts {
+        if !names.contains(&context.name) {
+            names.push(context.name.clone());
+        }
+    }
+    names
+}
+
+fn variables(fragment: &Fragment) -> Vec<String> {
+    let mut variables: Vec<String> = Vec::new();
+    for name in fragment.holes().filter_map(|hole| hole.name.as_ref()) {
+        if !variables.contains(name) {
+            variables.push(name.clone());
+        }
+    }
+    variables
+}
+
+fn runs(reading: &Reading) -> usize {
+    let mut runs = 0;
+    for root in &reading.roots {
+        root.each(&mut |node| runs += usize::from(matches!(node, Node::Run(_))));
+    }
+    runs
+}
+
+/// Puts what is matched together first and counts it.
+///
+/// Declarations that differ only in where they stand are one thing to who writes the pattern, and
+/// so is one name in its places. Of everything else the first reading counts.
+fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
+    let belongs: fn(&Reading) -> bool = match readings.first() {
+        Some(first) if is_declaration(first) => is_declaration,
+        Some(first) if is_name(first) => is_name,
+        _ => return (readings, 1),
+    };
+    let (mut family, later): (Vec<_>, Vec<_>) = readings.into_iter().partition(belongs);
+    let active = family.len();
+    family.extend(later);
+    (family, active)
+}
+
+fn is_declaration(reading: &Reading) -> bool {
+    let suffixes = ["declaration", "definition", "_item", "_signature"];
+    reading.roots.len() == 1 && suffixes.iter().any(|suffix| reading.kind.ends_with(suffix))
+}
+
+fn is_name(reading: &Reading) -> bool {
+    matches!(&reading.roots[..], [Node::Leaf { .. }])
+}
+
+/// Why one context did not accept.
+#[derive(Debug)]
+enum Failure {
+    /// Parsing failed at this offset of the fragment as it was spelled.
+    Syntax { context: String, place: (usize, usize) },
+    Token(String),
+    Cover,
+    OnlyComment,
+}
+
+/// A fragment put into a context.
+struct Scaffold {
+    text: String,
+    fragment: Range<usize>,
+    holes: Vec<Hole>,
+}
+
+struct Ladder<'a> {
+    grammar: &'a Grammar,
+    tables: Tables,
+    variables: Vec<String>,
+    fragment: &'a Fragment,
+    parser: Parser,
+    failures: Vec<Failure>,
+}
+
+impl Ladder<'_> {
+    /// Every distinct reading with the fewest misused keywords, in the order of the ladder.
+    fn readings(&mut self, contexts: &[&Context]) -> Result<Vec<Reading>, PatternError> {
+        let choices = mould::choices(self.fragment, self.grammar.data());
+        let mut exact: Vec<Reading> = Vec::new();
+        let mut completed: Vec<Reading> = Vec::new();
+        for context in contexts {
+            match self.read(context, &choices) {
+                Some((reading, true)) => merge(&mut exact, reading),
+                Some((reading, false)) => merge(&mut completed, reading),
+                None => {}
+            }
+        }
+        let mut readings = if exact.is_empty() { completed } else { exact };
+        let Some(fewest) = readings.iter().map(|reading| reading.misused_keywords).min() else {
+            return Err(self.error(contexts));
+        };
+        readings.retain(|reading| reading.misused_keywords == fewest);
+        Ok(readings)
+    }
+
+    /// The reading of one context, and whether the fragment was whole without the context's own
+    /// terminator.
+    fn read(&mut self, context: &Context, choices: &[Moulded]) -> Option<(Reading, bool)> {
+        let mut completed = None;
+        for choice in choices {
+            let scaffold = self.scaffold(context, choice);
+            let tree = self.parser.parse(&scaffold.text, None)?;
+            match self.accept(context, &scaffold, &tree) {
+                Ok((reading, true)) => return Some((reading, true)),
+                Ok((reading, false)) => {
+                    completed.get_or_insert((reading, false));
+                }
+                Err(failure) => self.failures.push(failure),
+            }
+        }
+        completed
+    }
+
+    fn scaffold(&self, context: &Context, choice: &Moulded) -> Scaffold {
+        let line = context.before.rsplit('\n').next().unwrap_or_default();
+        let indent = if line.trim().is_empty() { line } else { "" };
+        let word = &self.grammar.data().hole;
+        let (text, ranges) = self.fragment.spelled(indent, |hole| choice.spell(hole, word));
+        let start = context.before.len();
+        let holes = self.fragment.holes().zip(ranges).enumerate().map(|(index, (hole, range))| {
+            let range = start + range.start..start + range.end;
+            let word_start = range.start + choice.word_at(index);
+            Hole {
+                word: word_start..word_start + word.len(),
+                range,
+                variable: hole.name.as_ref().and_then(|name| {
+                    let index = self.variables.iter().position(|variable| variable == name);
+                    index.and_then(|index| u8::try_from(index).ok())
+                }),
+                run: hole.run,
+            }
+        });
+        Scaffold {
+            holes: holes.collect(),
+            fragment: start..start + text.len(),
+            text: format!("{}{text}{}\n", context.before, context.after),
+        }
+    }
+
+    fn accept(
+        &self,
+        context: &Context,
+        scaffold: &Scaffold,
+        tree: &Tree,
+    ) -> Result<(Reading, bool), Failure> {
+        let root = tree.root_node();
+        if root.has_error() {
+            return Err(self.syntax_failure(context, scaffold, root));
+        }
+        let exact = cover(root, scaffold.fragment.clone(), &self.tables).or_else(|| {
+            // A directive ends with its line, and some grammars count the line end in.
+            let with_line_end = scaffold.fragment.start..scaffold.fragment.end + 1;
+            let ends_line = scaffold.text[scaffold.fragment.end..].starts_with('\n');
+            ends_line.then(|| cover(root, with_line_end, &self.tables)).flatten()
+        });
+        let (cover, is_exact) = match exact {
+            Some(cover) => (cover, true),
+            // `int n = 0` is a declaration that waits for its `;`.
+            None if context.after.starts_with(';') => {
+                let range = scaffold.fragment.start..scaffold.fragment.end + 1;
+                let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
+                (cover, false)
+            }
+            None => return Err(Failure::Cover),
+        };
+        if cover.len() > 1 && !self.is_list(context, scaffold) {
+            return Err(Failure::Cover);
+        }
+        let (cover, terminator) = match &cover[..] {
+            [] => return Err(Failure::OnlyComment),
+            [cover @ .., last] if !cover.is_empty() && self.is_terminator(*last) => {
+                (cover.to_vec(), Some(last.kind_id()))
+            }
+            _ => (cover, None),
+        };
+        let builder = Builder {
+            source: scaffold.text.as_bytes(),
+            tables: &self.tables,
+            holes: &scaffold.holes,
+        };
+        let mut roots = Vec::new();
+        for node in &cover {
+            // A single root is taken at its innermost node, so that a call matches as any
+            // expression; the members of a window as the siblings that they are.
+            let node = if let [single] = cover[..] { innermost(single) } else { *node };
+            roots.push(builder.build(node).map_err(|misfit| match misfit {
+                Misfit::InsideToken(token) => Failure::Token(self.with_metavariables(&token)),
+                Misfit::NotOneNode => Failure::Cover,
+            })?);
+        }
+        let mut found = 0;
+        for root in &roots {
+            root.each(&mut |node| {
+                found += usize::from(matches!(node, Node::One { .. } | Node::Run(_)));
+            });
+        }
+        let is_bare = |node: &Node| matches!(node, Node::One { .. } | Node::Run(_));
+        if found != scaffold.holes.len() || roots.iter().all(is_bare) {
+            return Err(Failure::Cover);
+        }
+        let kind = |node: &Syntax<'_>| match cover[..] {
+            [single] => innermost(single).kind().to_owned(),
+            _ => node.kind().to_owned(),
+        };
+        let reading = Reading {
+            contexts: vec![context.name.clone()],
+            kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
+            roots,
+            terminator,
+            misused_keywords: cover.iter().map(|node| self.misused(*node, scaffold)).sum(),
+        };
+        Ok((reading, is_exact))
+    }
+
+    /// Whether the fragment may stand here twice: then its nodes are members of a list, and not the
+    /// half of something.
+    fn is_list(&self, context: &Context, scaffold: &Scaffold) -> bool {
+        let fragment = &scaffold.text[scaffold.fragment.clone()];
+        let mut parser = parser(self.grammar);
+        let separators = self.grammar.data().separators.iter().map(String::as_str);
+        separators.chain(["\n"]).any(|separator| {
+            let Context { before, after, .. } = context;
+            let indent = before.rsplit('\n').next().filter(|line| line.trim().is_empty());
+            let indent = indent.unwrap_or_default();
+            let twice = format!("{before}{fragment}{separator}\n{indent}{fragment}{after}\n");
+            parser.parse(&twice, None).is_some_and(|tree| !tree.root_node().has_error())
+        })
+    }
+
+    fn is_terminator(&self, node: Syntax<'_>) -> bool {
+        !node.is_named() && self.tables.is_separator(node.kind_id())
+    }
+
+    /// The number of names that are keywords of the language.
+    fn misused(&self, node: Syntax<'_>, scaffold: &Scaffold) -> usize {
+        if self.tables.is_string(node.kind_id()) || node.is_extra() {
+            return 0;
+        }
+        let text = &scaffold.text[node.byte_range()];
+        // Some grammars wrap a keyword that serves as a name in a node of its own.
+        let wraps = node.child_count() == 1
+            && node.child(0).is_some_and(|child| !child.is_named() && child.child_count() == 0);
+        if node.child_count() > 0 && !wraps {
+            let children = (0..node.child_count()).filter_map(|at| node.child(at as u32));
+            return children.map(|child| self.misused(child, scaffold)).sum();
+        }
+        let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !node.is_named() || text.is_empty() || !is_word || node.kind() == text {
+            return 0;
+        }
+        let listed = || self.grammar.data().keywords.iter().any(|keyword| keyword == text);
+        let is_token = || !wraps && self.grammar.language().id_for_node_kind(text, false) != 0;
+        usize::from(listed() || is_token())
+    }
+
+    fn syntax_failure(&self, context: &Context, scaffold: &Scaffold, root: Syntax<'_>) -> Failure {
+        let at = first_error(root).unwrap_or(scaffold.fragment.start);
+        let offset = at.clamp(scaffold.fragment.start, scaffold.fragment.end);
+        let hole = scaffold.holes.iter().position(|hole| hole.range.contains(&offset));
+        // Counted in what the caller wrote: whole pieces before it, then the rest of this one.
+        let before = match hole {
+            Some(hole) => self.written_before(hole),
+            None => {
+                let passed = scaffold.holes.iter().filter(|hole| hole.range.end <= offset).count();
+                let from = match passed {
+                    0 => scaffold.fragment.start,
+                    passed => scaffold.holes[passed - 1].range.end,
+                };
+                let start = match passed {
+                    0 => 0,
+                    passed => self.written_before(passed - 1) + written(self.hole(passed - 1)).len(),
+                };
+                start + (offset - from)
+            }
+        };
+        let remaining = scaffold.fragment.end - offset;
+        Failure::Syntax { context: context.name.clone(), place: (before, remaining) }
+    }
+
+    fn hole(&self, index: usize) -> &super::Metavariable {
+        self.fragment.holes().nth(index).expect("the index counts the holes")
+    }
+
+    /// The length of what was written before the hole with this number.
+    fn written_before(&self, index: usize) -> usize {
+        let mut length = 0;
+        let mut seen = 0;
+        for piece in &self.fragment.pieces {
+            match piece {
+                Piece::Literal(text) => length += text.len(),
+                Piece::Hole(_) if seen == index => break,
+                Piece::Hole(hole) => {
+                    length += written(hole).len();
+                    seen += 1;
+                }
+            }
+        }
+        length
+    }
+
+    /// The text of a token with its metavariables as they were written.
+    fn with_metavariables(&self, token: &str) -> String {
+        let mut text = token.to_owned();
+        let word = &self.grammar.data().hole;
+        // Which of the metavariables it was is not known here; the first that is left is as good.
+        for hole in self.fragment.holes() {
+            text = text.replacen(word, &written(hole), 1);
+        }
+        text
+    }
+
+    fn error(&self, contexts: &[&Context]) -> PatternError {
+        let language = self.grammar.data().name.clone();
+        if self.failures.iter().any(|failure| matches!(failure, Failure::OnlyComment)) {
+            return PatternError::Nothing(
+                "the pattern is a comment: comments are not compared, use a text search for them"
+                    .to_owned(),
+            );
+        }
+        if let Some(token) = self.failures.iter().find_map(|failure| match failure {
+            Failure::Token(token) => Some(token.clone()),
+            _ => None,
+        }) {
+            return PatternError::InsideToken { language, token };
+        }
+        let text: String = self
+            .fragment
+            .pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Literal(text) => text.clone(),
+                Piece::Hole(hole) => written(hole),
+            })
+            .collect();
+        let (nearest, place) = self
+            .failures
+            .iter()
+            .filter_map(|failure| match failure {
+                Failure::Syntax { context, place } => Some((context, place.0)),
+                _ => None,
+            })
+            // The first of the farthest.
+            .fold(None, |best: Option<(&String, usize)>, (context, place)| match best {
+                Some((_, farthest)) if farthest >= place => best,
+                _ => Some((context, place)),
+            })
+            .map_or((contexts[0].name.clone(), 0), |(context, place)| (context.clone(), place));
+        let mut place = place.min(text.len());
+        while !text.is_char_boundary(place) {
+            place -= 1;
+        }
+        let (before, after) = text.split_at(place);
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        PatternError::Unparsable(Box::new(Unparsable {
+            language,
+            tried: names(contexts.iter().copied()),
+            nearest,
+            line: before.matches('\n').count() + 1,
+            column,
+            found: first_word(after),
+            hint: hint(&text, after),
+        }))
+    }
+}
+
+fn written(hole: &super::Metavariable) -> String {
+    let sigil = if hole.run { "$$$" } else { "$" };
+    let name = hole.name.as_deref().unwrap_or(if hole.run { "" } else { "_" });
+    format!("{sigil}{name}")
+}
+
+fn first_word(text: &str) -> String {
+    let text = text.trim_start();
+    let length = text
+        .find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '$')
+        .unwrap_or(text.len());
+    let length = if length == 0 { text.chars().next().map_or(0, char::len_utf8) } else { length };
+    text[..length].chars().take(40).collect()
+}
+
+fn hint(text: &str, rest: &str) -> Option<String> {
+    let regex = [".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?"];
+    let lower_case = text.match_indices('$').any(|(at, _)| {
+        text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase())
+    });
+    let hint = if regex.iter().any(|piece| text.contains(piece)) {
+        "It looks like a regular expression: patterns are code, use a text search for that, or \
+         `$X` for one node and `$$$X` for a run"
+    } else if lower_case {
+        "Metavariables are upper case: `$X`, `$$$REST`"
+    } else if rest.trim().is_empty() {
+        "The fragment stops short: write it whole, such as a body `{ $$$BODY }` after a header"
+    } else {
+        return None;
+    };
+    Some(hint.to_owned())
+}
+
+fn merge(readings: &mut Vec<Reading>, reading: Reading) {
+    match readings.iter_mut().find(|known| known.roots == reading.roots) {
+        Some(known) => {
+            known.misused_keywords = known.misused_keywords.min(reading.misused_keywords);
+            known.contexts.extend(reading.contexts);
+        }
+        None => readings.push(reading),
+    }
+}
+
+/// The start of the first ERROR or MISSING node.
+fn first_error(node: Syntax<'_>) -> Option<usize> {
+    if node.is_error() || node.is_missing() {
+        // An ERROR node begins with what it could still use; the trouble starts behind it.
+        return Some(if node.is_error() && node.child_count() > 0 { inner_error(node) } else { node.start_byte() });
+    }
+    let children = (0..node.child_count()).filter_map(|at| node.child(at as u32));
+    children.filter(|child| child.has_error()).find_map(first_error)
+}
+
+fn inner_error(node: Syntax<'_>) -> usize {
+    let children = (0..node.child_count()).filter_map(|at| node.child(at as u32));
+    let nested = children.filter(|child| child.has_error()).find_map(first_error);
+    nested.unwrap_or_else(|| node.end_byte())
+}
+
+/// The nodes that tile the range exactly, if they are whole siblings of one list.
+fn cover<'t>(root: Syntax<'t>, range: Range<usize>, tables: &Tables) -> Option<Vec<Syntax<'t>>> {
+    let node = root.named_descendant_for_byte_range(range.start, range.end)?;
+    let is_list = |node: Syntax<'_>| node == root || tables.is_container(node.kind_id());
+    if node.byte_range() == range && !is_list(node) {
+        return Some(if tables.is_trivia(node) { Vec::new() } else { vec![node] });
+    }
+    // A node that begins where the fragment begins would be a node of the fragment cut in half.
+    let around = node.start_byte() < range.start && range.end < node.end_byte();
+    if !around && !is_list(node) {
+        return None;
+    }
+    let mut cursor = node.walk();
+    let inside: Vec<Syntax<'_>> = node
+        .children(&mut cursor)
+        .filter(|child| child.start_byte() >= range.start && child.end_byte() <= range.end)
+        .filter(|child| !child.byte_range().is_empty())
+        .collect();
+    let (first, last) = (inside.first()?, inside.last()?);
+    if first.start_byte() != range.start || last.end_byte() != range.end {
+        return None;
+    }
+    Some(inside.into_iter().filter(|child| !tables.is_trivia(*child)).collect())
+}
+
+/// The innermost named node of the same range.
+fn innermost(node: Syntax<'_>) -> Syntax<'_> {
+    node.named_descendant_for_byte_range(node.start_byte(), node.end_byte()).unwrap_or(node)
+}

@@ -1,0 +1,150 @@
+//! What a metavariable is written as while a fragment is parsed.
+//!
+//! A bare word does not parse everywhere: a member list wants members, a block of some languages
+//! wants `word;`. A mould is such a form with the word in it; the node that covers the mould is
+//! what the metavariable stands for.
+
+use terret_grammars::LanguageData;
+
+use super::{Fragment, Piece};
+
+/// The most combinations of moulds that are tried in one context.
+const MOST_CHOICES: usize = 64;
+
+/// One mould for each metavariable of a fragment; absent is the bare word.
+#[derive(Debug, Clone)]
+pub(super) struct Moulded {
+    moulds: Vec<Option<String>>,
+}
+
+impl Moulded {
+    pub(super) fn spell(&self, hole: usize, word: &str) -> String {
+        match &self.moulds[hole] {
+            Some(mould) => mould.replacen('@', word, 1),
+            None => word.to_owned(),
+        }
+    }
+
+    /// Where the word begins in the mould.
+    pub(super) fn word_at(&self, hole: usize) -> usize {
+        self.moulds[hole].as_ref().and_then(|mould| mould.find('@')).unwrap_or(0)
+    }
+}
+
+/// The combinations to try, the one with the fewest moulds first.
+///
+/// Metavariables of the same kind of place in the same pair of brackets share one mould, so that
+/// the number of combinations stays small.
+pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> {
+    let places = places(fragment);
+    let mut groups: Vec<(Place, usize)> = Vec::new();
+    for &place in &places {
+        if place.0 != Place::Fixed && !groups.contains(&place) {
+            groups.push(place);
+        }
+    }
+    let options = |place: Place| match place {
+        Place::List => &data.moulds[..],
+        Place::Bracket => &data.inline_moulds[..],
+        Place::Fixed => &[],
+    };
+    let mut combinations: Vec<Vec<usize>> = vec![Vec::new()];
+    for &(place, _) in &groups {
+        let count = options(place).len();
+        combinations = combinations
+            .into_iter()
+            .flat_map(|combination| {
+                (0..=count).map(move |option| {
+                    let mut next = combination.clone();
+                    next.push(option);
+                    next
+                })
+            })
+            .take(MOST_CHOICES * 16)
+            .collect();
+    }
+    combinations.sort_by_key(|choice| choice.iter().filter(|&&option| option > 0).count());
+    combinations.truncate(MOST_CHOICES);
+    let mould = |combination: &[usize], place: &(Place, usize)| {
+        let group = groups.iter().position(|group| group == place)?;
+        let option = combination[group].checked_sub(1)?;
+        Some(options(place.0)[option].clone())
+    };
+    combinations
+        .iter()
+        .map(|combination| Moulded {
+            moulds: places.iter().map(|place| mould(combination, place)).collect(),
+        })
+        .collect()
+}
+
+/// The kind of place that a metavariable stands in, judged by the characters around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Where a statement or a member may stand.
+    List,
+    /// A member of a bracketed list.
+    Bracket,
+    /// Next to an operator: only the bare word will do.
+    Fixed,
+}
+
+/// For each hole its place, and the number of the bracket pair that it stands in.
+fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
+    let mut places = Vec::new();
+    let mut open = vec![0];
+    let mut brackets = 0;
+    for (index, piece) in fragment.pieces.iter().enumerate() {
+        match piece {
+            Piece::Literal(text) => {
+                for letter in text.chars() {
+                    match letter {
+                        '(' | '[' | '{' => {
+                            brackets += 1;
+                            open.push(brackets);
+                        }
+                        ')' | ']' | '}' if open.len() > 1 => {
+                            open.pop();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Piece::Hole(_) => {
+                let neighbour = |at: Option<usize>| match at.and_then(|at| fragment.pieces.get(at)) {
+                    Some(Piece::Literal(text)) => Some(text.as_str()),
+                    Some(Piece::Hole(_)) => Some("_"),
+                    None => None,
+                };
+                let before = neighbour(index.checked_sub(1)).map_or('\n', last_letter);
+                let after = neighbour(Some(index + 1)).map_or('\n', first_letter);
+                places.push((place(before, after), open.last().copied().unwrap_or(0)));
+            }
+        }
+    }
+    places
+}
+
+/// The last character that is not a space; a line end counts.
+fn last_letter(text: &str) -> char {
+    text.trim_end_matches([' ', '\t']).chars().next_back().unwrap_or('_')
+}
+
+fn first_letter(text: &str) -> char {
+    text.trim_start_matches([' ', '\t']).chars().next().unwrap_or('_')
+}
+
+fn place(before: char, after: char) -> Place {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let list_starts = is_word(before) || matches!(before, '\n' | '{' | '}' | ';' | ':' | ')' | '>');
+    let list_ends = matches!(after, '\n' | '}') || is_word(after) && !is_word(before);
+    let bracket_starts = matches!(before, '(' | '[' | '<' | '{' | '|' | ',');
+    let bracket_ends = matches!(after, ')' | ']' | '>' | '}' | '|' | ',');
+    if list_starts && list_ends {
+        Place::List
+    } else if bracket_starts && bracket_ends {
+        Place::Bracket
+    } else {
+        Place::Fixed
+    }
+}

@@ -1,0 +1,309 @@
+//! The shape of a pattern: the tree that a candidate is compared with.
+
+use std::ops::Range;
+
+use tree_sitter::Node as Syntax;
+
+use super::tables::Tables;
+
+/// A node of a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Node {
+    /// A named node without children: same kind, same bytes.
+    Leaf { kind: u16, text: Box<[u8]> },
+    /// A token without a name: same kind.
+    Token { kind: u16 },
+    /// Text that no node of the grammar covers (the body of some string literals).
+    Text { text: Box<[u8]> },
+    /// A node with children.
+    Inner { kind: u16, children: Vec<Node> },
+    /// `$X`: exactly one named node.
+    One { variable: Option<u8> },
+    /// `$$$X`: any number of siblings.
+    Run(Run),
+}
+
+/// How a run of siblings is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Run {
+    pub(crate) variable: Option<u8>,
+    /// The fewest siblings that it takes.
+    pub(crate) least: u8,
+    /// Whether it goes on past a separator.
+    pub(crate) crosses: bool,
+    /// Whether it takes tokens without a name, too.
+    pub(crate) tokens: bool,
+}
+
+/// A child of a node as the matcher sees it: trivia is gone, uncovered text is there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Child<'t> {
+    Node(Syntax<'t>),
+    Text { start: usize, end: usize },
+}
+
+impl Child<'_> {
+    pub(crate) fn start(&self) -> usize {
+        match self {
+            Child::Node(node) => node.start_byte(),
+            Child::Text { start, .. } => *start,
+        }
+    }
+
+    pub(crate) fn end(&self) -> usize {
+        match self {
+            Child::Node(node) => node.end_byte(),
+            Child::Text { end, .. } => *end,
+        }
+    }
+
+    pub(crate) fn is_separator(&self, tables: &Tables) -> bool {
+        matches!(self, Child::Node(node) if tables.is_separator(node.kind_id()))
+    }
+}
+
+/// Appends the children of a node: without trivia, with the text that no child covers, without a
+/// separator that nothing follows.
+pub(crate) fn children_into<'t>(
+    node: Syntax<'t>,
+    source: &[u8],
+    tables: &Tables,
+    out: &mut Vec<Child<'t>>,
+) {
+    let base = out.len();
+    let is_string = tables.is_string(node.kind_id());
+    if is_string && node.child_count() == 0 {
+        let (open, close) = quotes(&source[node.byte_range()]);
+        let (start, end) = (node.start_byte(), node.end_byte());
+        for (start, end) in [(start, start + open), (start + open, end - close), (end - close, end)] {
+            if start < end {
+                out.push(Child::Text { start, end });
+            }
+        }
+        return;
+    }
+    let mut cursor = node.walk();
+    let mut covered = node.start_byte();
+    let gap = |from: usize, to: usize, out: &mut Vec<Child<'t>>| {
+        let text = source.get(from..to).unwrap_or_default();
+        if !text.is_empty() && (is_string || !is_layout(text)) {
+            out.push(Child::Text { start: from, end: to });
+        }
+    };
+    if cursor.goto_first_child() {
+        loop {
+            let child = cursor.node();
+            if child.start_byte() > covered {
+                gap(covered, child.start_byte(), out);
+            }
+            covered = covered.max(child.end_byte());
+            if !tables.is_trivia(child) {
+                out.push(Child::Node(child));
+            }
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
+    if node.end_byte() > covered {
+        gap(covered, node.end_byte(), out);
+    }
+    drop_trailing_separator(tables, base, out);
+}
+
+/// The lengths of the opening and the closing quote of a string literal that is one token.
+fn quotes(text: &[u8]) -> (usize, usize) {
+    let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'<');
+    let Some(first) = text.iter().position(is_quote) else { return (0, 0) };
+    let quote = text[first];
+    let run = text[first..].iter().take_while(|&&byte| byte == quote).count();
+    let count = if run >= 3 && text.len() >= first + 6 { 3 } else { 1 };
+    if text.len() < first + 2 * count {
+        return (0, 0);
+    }
+    (first + count, count)
+}
+
+/// White space and continued lines.
+fn is_layout(text: &[u8]) -> bool {
+    let mut bytes = text.iter().peekable();
+    while let Some(byte) = bytes.next() {
+        let continues = *byte == b'\\' && bytes.peek().is_some_and(|next| matches!(next, b'\n' | b'\r'));
+        if !byte.is_ascii_whitespace() && !continues {
+            return false;
+        }
+    }
+    true
+}
+
+/// A separator at the end, or right before the closing bracket, means nothing.
+fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>>) {
+    let list = &out[base..];
+    let closes = |child: &Child<'_>| {
+        matches!(child, Child::Node(node) if !node.is_named() && tables.is_closer(node.kind_id()))
+    };
+    let at = match list {
+        [.., member, separator, closer]
+            if separator.is_separator(tables) && closes(closer) && is_member(member) =>
+        {
+            list.len() - 2
+        }
+        [.., member, separator] if separator.is_separator(tables) && is_member(member) => {
+            list.len() - 1
+        }
+        _ => return,
+    };
+    out.remove(base + at);
+}
+
+fn is_member(child: &Child<'_>) -> bool {
+    matches!(child, Child::Node(node) if node.is_named())
+}
+
+/// Where a metavariable stands in the scaffold, and which.
+#[derive(Debug, Clone)]
+pub(crate) struct Hole {
+    /// With its mould.
+    pub(crate) range: Range<usize>,
+    /// The word alone.
+    pub(crate) word: Range<usize>,
+    pub(crate) variable: Option<u8>,
+    pub(crate) run: bool,
+}
+
+/// Why a parsed scaffold gives no shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// The hole with this number is part of a longer token.
+    InsideToken(String),
+    /// The hole with this number is not one node.
+    NotOneNode,
+}
+
+/// Turns syntax into a shape.
+pub(crate) struct Builder<'a> {
+    pub(crate) source: &'a [u8],
+    pub(crate) tables: &'a Tables,
+    pub(crate) holes: &'a [Hole],
+}
+
+impl Builder<'_> {
+    pub(crate) fn build(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
+        self.node(node, false)
+    }
+
+    fn node(&self, node: Syntax<'_>, in_tokens: bool) -> Result<Node, Misfit> {
+        let kind = node.kind_id();
+        let range = node.byte_range();
+        if let Some(hole) = self.holes.iter().find(|hole| hole.range == range)
+            && self.stands_here(hole, node)
+        {
+            return if self.tables.is_one(node) {
+                Ok(hole_node(hole, in_tokens))
+            } else {
+                Err(Misfit::NotOneNode)
+            };
+        }
+        let is_string = self.tables.is_string(kind);
+        let holds = |hole: &Hole| range.start <= hole.range.start && hole.range.end <= range.end;
+        if node.child_count() == 0 && !(is_string && self.holes.iter().any(holds)) {
+            return self.leaf(node);
+        }
+        let mut syntax = Vec::new();
+        children_into(node, self.source, self.tables, &mut syntax);
+        let in_tokens = in_tokens || self.tables.is_token_tree(kind);
+        let children = syntax
+            .iter()
+            .map(|child| match *child {
+                Child::Node(child) if is_string => self.in_string(child),
+                Child::Node(child) => self.node(child, in_tokens),
+                Child::Text { start, end } => self.text(start..end),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Node::Inner { kind, children })
+    }
+
+    /// A run sits directly below the innermost container of its range, one node at the outermost
+    /// node of its range.
+    fn stands_here(&self, hole: &Hole, node: Syntax<'_>) -> bool {
+        if !hole.run {
+            return true;
+        }
+        let mut below = Some(node);
+        while let Some(inner) = below.filter(|inner| inner.byte_range() == hole.range) {
+            if self.tables.is_container(inner.kind_id()) {
+                return false;
+            }
+            below = inner.named_child(0);
+        }
+        true
+    }
+
+    fn leaf(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
+        let range = node.byte_range();
+        let text = &self.source[range.clone()];
+        let inside = |hole: &&Hole| range.start <= hole.word.start && hole.word.end <= range.end;
+        if self.holes.iter().any(|hole| inside(&hole)) {
+            return Err(Misfit::InsideToken(String::from_utf8_lossy(text).into_owned()));
+        }
+        Ok(if node.is_named() {
+            Node::Leaf { kind: node.kind_id(), text: text.into() }
+        } else {
+            Node::Token { kind: node.kind_id() }
+        })
+    }
+
+    /// Directly inside a string literal a hole is the whole body or an error.
+    fn in_string(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
+        match self.holes.iter().find(|hole| hole.range == node.byte_range()) {
+            Some(hole) => Ok(body(hole)),
+            None => self.node(node, false),
+        }
+    }
+
+    fn text(&self, range: Range<usize>) -> Result<Node, Misfit> {
+        let text = &self.source[range.clone()];
+        if let Some(hole) = self.holes.iter().find(|hole| hole.range == range) {
+            return Ok(body(hole));
+        }
+        if self.holes.iter().any(|hole| range.start < hole.range.end && hole.range.start < range.end) {
+            return Err(Misfit::InsideToken(String::from_utf8_lossy(text).into_owned()));
+        }
+        Ok(Node::Text { text: text.into() })
+    }
+}
+
+fn hole_node(hole: &Hole, in_tokens: bool) -> Node {
+    match (hole.run, in_tokens) {
+        (false, false) => Node::One { variable: hole.variable },
+        (false, true) => {
+            Node::Run(Run { variable: hole.variable, least: 1, crosses: false, tokens: true })
+        }
+        (true, tokens) => {
+            Node::Run(Run { variable: hole.variable, least: 0, crosses: true, tokens })
+        }
+    }
+}
+
+/// The body of a string literal: whatever stands between its quotes.
+fn body(hole: &Hole) -> Node {
+    Node::Run(Run { variable: hole.variable, least: 0, crosses: true, tokens: true })
+}
+
+impl Node {
+    /// Calls `visit` with every node, outermost first.
+    pub(crate) fn each(&self, visit: &mut dyn FnMut(&Node)) {
+        visit(self);
+        if let Node::Inner { children, .. } = self {
+            for child in children {
+                child.each(visit);
+            }
+        }
+    }
+
+    /// Whether it is a list that may be absent: a container that holds runs only.
+    pub(crate) fn is_optional(&self, tables: &Tables) -> bool {
+        matches!(self, Node::Inner { kind, children } if tables.is_container(*kind)
+            && children.iter().all(|child| matches!(child, Node::Run(run) if run.least == 0)))
+    }
+}

@@ -1,0 +1,316 @@
+//! What patterns match, by theme. A row is: language, pattern, source, the text of each match.
+
+use terret_grammars::{GrammarSource, Shipped};
+use terret_structural::matcher::{Found, find};
+use terret_structural::pattern::Pattern;
+
+type Row<'a> = (&'a str, &'a str, &'a str, &'a [&'a str]);
+
+fn run(language: &str, pattern: &str, source: &str) -> (Pattern, Found) {
+    let grammar = Shipped.grammar(language).unwrap();
+    let pattern = Pattern::compile(&grammar, pattern, None)
+        .unwrap_or_else(|error| panic!("{language}: {pattern}: {error}"));
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(grammar.language()).unwrap();
+    let tree = parser.parse(source, None).unwrap();
+    let found = find(&pattern, &tree, source.as_bytes(), &|| false);
+    (pattern, found)
+}
+
+/// Each match as its text, and its captures as `NAME=text`.
+fn texts<'s>(source: &'s str, found: &Found) -> Vec<&'s str> {
+    found.matches.iter().map(|found| &source[found.range.clone()]).collect()
+}
+
+fn captures(pattern: &Pattern, source: &str, found: &Found) -> Vec<String> {
+    let one = |index: usize| {
+        let captures = &found.matches[index].captures;
+        let names = pattern.variables().iter().zip(captures);
+        let bound = names.filter_map(|(name, capture)| {
+            capture.as_ref().map(|capture| format!("{name}={}", &source[capture.range.clone()]))
+        });
+        bound.collect::<Vec<_>>().join(" | ")
+    };
+    (0..found.matches.len()).map(one).collect()
+}
+
+fn check(rows: &[Row<'_>]) {
+    let mut wrong = Vec::new();
+    for (language, pattern, source, expected) in rows {
+        let (compiled, found) = run(language, pattern, source);
+        let texts = texts(source, &found);
+        if texts != *expected {
+            let reading = &compiled.readings()[0];
+            wrong.push(format!(
+                "{language} `{pattern}` ({reading}) in `{source}`\n   found {texts:?}\nexpected {expected:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+fn check_captures(rows: &[Row<'_>]) {
+    let mut wrong = Vec::new();
+    for (language, pattern, source, expected) in rows {
+        let (compiled, found) = run(language, pattern, source);
+        let captures = captures(&compiled, source, &found);
+        if captures != *expected {
+            wrong.push(format!(
+                "{language} `{pattern}` in `{source}`\n   found {captures:?}\nexpected {expected:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// A bare fragment would be read as something else at the top level of a file.
+#[test]
+fn fragments_are_read_in_a_scaffold() {
+    check(&[
+        (
+            "dart",
+            "dispose($X)",
+            "void m() { dispose(x); }\nvoid dispose(int x) {}",
+            &["dispose(x)"],
+        ),
+        ("dart", "if ($C) $E", "var l = [if (a) b];", &[]),
+        ("dart", "typedef $N = $T;", "typedef F = int;", &["typedef F = int;"]),
+        ("go", "fmt.Println($$$A)", "package p\nfunc m() { fmt.Println() }\n", &["fmt.Println()"]),
+        ("go", "Map[$T]($X)", "package p\nfunc m() { x := Map[int](y) }\n", &["Map[int](y)"]),
+        ("c", "foo($A)", "void f() { foo(1); }", &["foo(1)"]),
+        ("c", "$A * $B", "void f() { int z = a * b; T *p; }", &["a * b"]),
+        ("typescript", "catch ($E) { $$$B }", "try {} catch (e) { f() }", &["catch (e) { f() }"]),
+        ("python", "except $E as $N: $$$B", "try:\n  a()\nexcept E as e:\n  b()\n", &[
+            "except E as e:\n  b()",
+        ]),
+        ("rust", "Some($A) => $B", "fn f() { match x { Some(a) => b, None => c } }", &[
+            "Some(a) => b,",
+        ]),
+        ("typescript", "async $M($$$P): $R { $$$B }", "class A { async m(a: T): P { b() } }", &[
+            "async m(a: T): P { b() }",
+        ]),
+    ]);
+}
+
+/// Members and statements want a mould.
+#[test]
+fn bodies_hold_runs() {
+    check(&[
+        ("dart", "if ($C) { $$$B }", "void m() { if (a) { b(); } if (a) {} }", &[
+            "if (a) { b(); }",
+            "if (a) {}",
+        ]),
+        ("dart", "class $C { $$$M }", "class A { int x = 1; }", &["class A { int x = 1; }"]),
+        ("typescript", "switch ($X) { $$$C }", "switch (a) { case 1: b() }\nclass A { switch(x) {} }", &[
+            "switch (a) { case 1: b() }",
+        ]),
+        ("rust", "impl $T { $$$B }", "impl A { fn f() {} }", &["impl A { fn f() {} }"]),
+        ("rust", "match $X { $$$A }", "fn f() { match x { A => 1, B => 2 } }", &[
+            "match x { A => 1, B => 2 }",
+        ]),
+        ("rust", "struct $S { $$$F }", "struct A { b: C, d: E }", &["struct A { b: C, d: E }"]),
+        ("go", "func $F($$$P) { $$$B }", "package p\nfunc f() {}\nfunc g(a int) { h() }\n", &[
+            "func f() {}",
+            "func g(a int) { h() }",
+        ]),
+        ("go", "if $C { $$$B }", "package p\nfunc f() {\n\tif a {\n\t\tb()\n\t\tc()\n\t}\n}\n", &[
+            "if a {\n\t\tb()\n\t\tc()\n\t}",
+        ]),
+        ("c", "struct $S { $$$F };", "struct a { int b; };", &["struct a { int b; };"]),
+        ("python", "if $C: $$$B", "if a:\n  b()\n  c()\n", &["if a:\n  b()\n  c()"]),
+        ("python", "class $C($$$B): $$$M", "class A(B):\n  pass\n", &["class A(B):\n  pass"]),
+    ]);
+}
+
+/// A candidate has what the pattern shows and nothing more.
+#[test]
+fn matching_is_strict() {
+    check(&[
+        ("typescript", "if ($C) { $$$B }", "if (a) { b } else { c }", &[]),
+        ("python", "if $C: $$$B", "if a:\n  b()\nelse:\n  c()\n", &[]),
+        ("python", "def $F($$$P): $$$B", "async def f():\n  pass\n", &[]),
+        ("rust", "fn $F() { $$$B }", "pub fn a() {}", &[]),
+        ("python", "yield", "def f():\n  yield 2\n  yield\n", &["yield"]),
+        ("dart", "$N() { $$$B }", "class A { get b { } }", &[]),
+        ("rust", "let $A = $B;", "fn f() { let a: T = b; let c = d; }", &["let c = d;"]),
+        ("go", "$A.$B($$$C)", "package p\nfunc f() { go a.b(c) }\n", &["a.b(c)"]),
+    ]);
+}
+
+/// Comments, layout and a trailing separator do not count; strings are not code.
+#[test]
+fn layout_and_comments_do_not_count() {
+    check(&[
+        (
+            "typescript",
+            "foo($A)",
+            "foo(/*c*/ a); foo(a // x\n); foo(/*c*/ { a: 1 }); foo(a,); foo  (\n a\n)",
+            &["foo(/*c*/ a)", "foo(a // x\n)", "foo(/*c*/ { a: 1 })", "foo(a,)", "foo  (\n a\n)"],
+        ),
+        ("typescript", "foo($A,)", "foo(a)", &["foo(a)"]),
+        ("typescript", "if ($C) { $$$B }", "if (a) /*c*/ { b }", &["if (a) /*c*/ { b }"]),
+        ("dart", "dispose($X)", "void f() { var s = 'dispose(x)'; /* dispose(y) */ dispose(z); }", &[
+            "dispose(z)",
+        ]),
+        ("python", "f($X)", "s = 'f(x)'  # f(y)\nf(\n    z,\n)\n", &["f(\n    z,\n)"]),
+        ("rust", "f($A, $B)", "fn g() { f(a, /* b */ b,) }", &["f(a, /* b */ b,)"]),
+        ("c", "f($A)", "void g() { f(a \\\n ); }", &["f(a \\\n )"]),
+    ]);
+}
+
+/// A repeated metavariable stands for the same tokens.
+#[test]
+fn repeated_metavariables_are_the_same_tokens() {
+    check(&[
+        (
+            "dart",
+            "if ($X != null) $X.dispose()",
+            "void f() { if (a != null) a.dispose(); if (a != null) b.dispose(); }",
+            &["if (a != null) a.dispose();"],
+        ),
+        ("python", "$A == $A", "x == x\na.b == a . b\n{f : None} == {f: None}\n'a' == \"a\"\n(x) == x\n", &[
+            "x == x",
+            "a.b == a . b",
+            "{f : None} == {f: None}",
+        ]),
+        ("typescript", "$A && $A()", "f && f(); f && g(); a.b && a /* c */ .b()", &[
+            "f && f()",
+            "a.b && a /* c */ .b()",
+        ]),
+        ("rust", "f($$$A, g($$$A))", "fn h() { f(1, 2, g(1, 2)); f(1, g(2)) }", &["f(1, 2, g(1, 2))"]),
+        ("rust", "f($$$A, $X, $$$B, $X)", "fn h() { f(1, 2, 3, 2); f(1, 2); }", &["f(1, 2, 3, 2)"]),
+    ]);
+}
+
+/// Runs are shortest first, backtrack, and absorb the separators beside an empty one.
+#[test]
+fn runs_take_the_shortest_stretch() {
+    check_captures(&[
+        ("typescript", "f($$$A, $X)", "f(1); f(1, 2)", &["A= | X=1", "A=1 | X=2"]),
+        ("typescript", "f($$$A, $X, $$$B)", "f(1); f(1, 2, 3)", &[
+            "A= | X=1 | B=",
+            "A= | X=1 | B=2, 3",
+        ]),
+        ("typescript", "f($X, $$$A)", "f(1); f(1, 2)", &["X=1 | A=", "X=1 | A=2"]),
+        ("typescript", "f($$$A, $$$B)", "f(1, 2)", &["A= | B=1, 2"]),
+        ("typescript", "f($$$A)", "f(); f(1,); f(1, /* two */ 2)", &["A=", "A=1", "A=1, /* two */ 2"]),
+        ("rust", "f($$$A, x, $$$B)", "fn g() { f(a, x, b, x, c) }", &["A=a | B=b, x, c"]),
+        ("rust", "{ $$$A; $X }", "fn g() { a; b; c }", &[]),
+        ("go", "func f() { $$$B }", "package p\nfunc f() {\n\t// why\n\ta()\n\t// end\n}\n", &[
+            "B=// why\n\ta()\n\t// end",
+        ]),
+        ("c", "void f() { $$$B }", "void f() { /* only */ }", &["B=/* only */"]),
+    ]);
+}
+
+/// A metavariable that is the whole body of a string literal matches any body of that kind.
+#[test]
+fn string_bodies() {
+    check_captures(&[
+        ("python", r#"f("$S")"#, "f(\"a\\n{b}\")\nf('c')\nf(\"\")\nf(f\"{x}\")\n", &[
+            "S=a\\n{b}",
+            "S=",
+        ]),
+        ("dart", "import '$U';", "import 'package:a/b.dart';\nimport \"c\";", &["U=package:a/b.dart"]),
+        ("dart", "f('$S')", "var a = f('x $y ${z}');", &["S=x $y ${z}"]),
+        ("rust", r#"f("$S")"#, "fn g() { f(\"a\\n\"); f(\" b \") }", &["S=a\\n", "S= b "]),
+        ("c", "#include <$H>", "#include <stdio.h>\n#include \"a.h\"\n", &["H=stdio.h"]),
+        ("typescript", "f('$S')", "f('a'); f(\"b\")", &["S=a"]),
+        ("go", "f(\"$S\")", "package p\nfunc g() { f(\"a\\n\") }\n", &["S=a\\n"]),
+        ("go", "f(`$S`)", "package p\nfunc g() { f(`a`) }\n", &["S=a"]),
+    ]);
+}
+
+/// Several statements in a row are a window of siblings.
+#[test]
+fn windows_of_statements() {
+    check(&[
+        ("typescript", "a();\nb();", "{ a(); /*c*/ b(); } a(); c(); b();", &["a(); /*c*/ b();"]),
+        ("python", "$A()\n$A()", "a()\na()\na()\nb()\n", &["a()\na()"]),
+        ("dart", "$A();\n$B();", "void f() { a(); b(); c(); }", &["a(); b();"]),
+        ("rust", "#[test]\nfn $F() { $$$B }", "#[test]\nfn a() {}\nfn b() {}", &["#[test]\nfn a() {}"]),
+        ("go", "$A()\n$B()", "package p\nfunc f() {\n\ta()\n\tb()\n}\n", &["a()\n\tb()"]),
+    ]);
+}
+
+/// Declarations that differ only in where they stand are matched together.
+#[test]
+fn declarations_are_one_family() {
+    check(&[
+        (
+            "dart",
+            "final $N = $V;",
+            "final a = 1;\nclass C { final b = 2; }\nvoid f() { final c = 3; }",
+            &["final a = 1;", "final b = 2;", "final c = 3;"],
+        ),
+        ("c", "$T $N;", "int a;\nstruct s { int b; };\nvoid f() { int c; }", &[
+            "int a;", "int b;", "int c;",
+        ]),
+        ("typescript", "$K?: string;", "interface I { a?: string; }\nclass C { b?: string; }", &[
+            "a?: string;", "b?: string;",
+        ]),
+    ]);
+}
+
+/// One word is the name wherever it stands, but not in strings and comments.
+#[test]
+fn a_word_is_a_name() {
+    check(&[(
+        "rust",
+        "Foo",
+        "struct Foo; fn f(a: Foo) -> Foo { Foo } // Foo\nconst S: &str = \"Foo\";",
+        &["Foo", "Foo", "Foo", "Foo"],
+    )]);
+}
+
+/// Inside a macro a metavariable stands for the tokens up to the next comma.
+#[test]
+fn macro_arguments_are_tokens() {
+    check_captures(&[
+        ("rust", r#"println!("{}", $X)"#, "fn f() { println!(\"{}\", a.b); println!(\"{}\", a, b) }", &[
+            "X=a.b",
+        ]),
+        ("rust", "vec![$$$A]", "fn f() { vec![1, a.b()] }", &["A=1, a.b()"]),
+    ]);
+}
+
+/// What stands in a broken stretch is not matched; the sound parts of the file are.
+#[test]
+fn broken_files_are_searched_in_their_sound_parts() {
+    check(&[("typescript", "f($X)", "f(a);\nlet = = ;\nf(b);\n", &["f(a)", "f(b)"])]);
+}
+
+/// The work is bounded, whatever the number of runs.
+#[test]
+fn many_runs_over_many_siblings() {
+    let arguments = (0..2_000).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
+    let source = format!("f({arguments})");
+    let (_, found) = run("typescript", "f($$$A, x, $$$B, y, $$$C, z, $$$D, w, $$$E)", &source);
+    assert_eq!((found.matches.len(), found.given_up.len()), (0, 0));
+    let source = format!("f({})", vec!["a"; 400].join(", "));
+    let (_, found) = run("typescript", "f($$$A, $X, $$$B, $Y, $$$C, $X, $Y, b)", &source);
+    assert_eq!((found.matches.len(), found.given_up.len()), (0, 1), "given up, and said so");
+}
+
+/// A tree of any depth is walked without recursion over its depth.
+#[test]
+fn deep_trees() {
+    let source = format!("x = {}a{};", "(".repeat(20_000), ")".repeat(20_000));
+    let (_, found) = run("typescript", "($X)", &source);
+    assert_eq!(found.matches.len(), 20_000);
+}
+
+/// Later readings are counted, never matched.
+#[test]
+fn later_readings_are_counted() {
+    let (pattern, found) = run("dart", "name: $X", "var a = f(name: 1);");
+    assert!(found.matches.is_empty());
+    let counted: Vec<_> = pattern
+        .later_readings()
+        .iter()
+        .zip(&found.later)
+        .filter(|(_, count)| **count > 0)
+        .map(|(reading, count)| format!("{count} {reading}"))
+        .collect();
+    assert_eq!(counted, ["1 argument, named_argument"]);
+}

@@ -1,0 +1,114 @@
+//! What a language's TOML file holds.
+
+use serde::Deserialize;
+
+/// What is known of a language beyond its grammar. The keys are those of its TOML file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LanguageData {
+    /// The name for people.
+    pub name: String,
+    /// Other names that callers may use for it.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// File name endings, without the dot.
+    #[serde(default)]
+    pub extensions: Vec<String>,
+    /// Whole file names.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Languages whose files a search in this one reads too, each in its own grammar.
+    #[serde(default)]
+    pub includes: Vec<String>,
+    /// Data or markup, not a programming language: it is searched only when it is asked for.
+    #[serde(default)]
+    pub markup: bool,
+    /// The word that stands for a metavariable while a pattern is parsed: one that the language's
+    /// lexer reads as one identifier.
+    pub hole: String,
+    /// The ladder: the contexts that a fragment is tried in, the first that accepts it wins.
+    pub contexts: Vec<Context>,
+    /// What a metavariable may look like where a bare word does not parse, with `@` for the word.
+    #[serde(default)]
+    pub moulds: Vec<String>,
+    /// The same for metavariables inside brackets.
+    #[serde(default)]
+    pub inline_moulds: Vec<String>,
+    /// Words that are keywords although the grammar has no token of that name.
+    #[serde(default)]
+    pub keywords: Vec<String>,
+    /// Kinds whose children are a plain list without brackets of its own: a run of siblings sits
+    /// directly below them, and they are absent where the list is empty.
+    #[serde(default)]
+    pub containers: Vec<String>,
+    /// Kinds of string literals: a metavariable that is the whole body of one matches any body.
+    #[serde(default)]
+    pub strings: Vec<String>,
+    /// Kinds that hold unparsed tokens (the arguments of a macro).
+    #[serde(default)]
+    pub token_trees: Vec<String>,
+    /// Tokens without a name that a metavariable matches all the same.
+    #[serde(default)]
+    pub nameless: Vec<String>,
+    /// Tokens between the members of a list; one at the list's end means nothing.
+    #[serde(default = "separators")]
+    pub separators: Vec<String>,
+    /// How the language groups an expression, with `@` for it; absent where it cannot.
+    #[serde(default)]
+    pub group: Option<String>,
+    /// Fragments with the reading that they must get; a test runs them.
+    #[serde(default, rename = "example")]
+    pub examples: Vec<Example>,
+}
+
+fn separators() -> Vec<String> {
+    [",", ";"].map(String::from).to_vec()
+}
+
+/// One step of a ladder: source text around the place where a fragment is put.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "(String, String)")]
+#[non_exhaustive]
+pub struct Context {
+    /// What the place is called: `statement`, `expression`, `argument` …
+    pub name: String,
+    /// The text before the fragment.
+    pub before: String,
+    /// The text after it. A line end follows.
+    pub after: String,
+}
+
+impl TryFrom<(String, String)> for Context {
+    type Error = String;
+
+    fn try_from((name, code): (String, String)) -> Result<Self, String> {
+        let (before, after) =
+            code.split_once("@@").ok_or_else(|| format!("no `@@` in the context `{name}`"))?;
+        Ok(Self { name, before: before.into(), after: after.into() })
+    }
+}
+
+/// A fragment, how it must be read, and what it must find.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Example {
+    /// The fragment.
+    pub pattern: String,
+    /// The reading: context and kind of the root, as an answer states it.
+    #[serde(default)]
+    pub reads: Option<String>,
+    /// Source text to search.
+    #[serde(default)]
+    pub source: Option<String>,
+    /// The text of each match in `source`, in order.
+    #[serde(default)]
+    pub matches: Option<Vec<String>>,
+    /// A rewrite of the matches.
+    #[serde(default)]
+    pub rewrite: Option<String>,
+    /// What the rewrite makes of `source`.
+    #[serde(default)]
+    pub becomes: Option<String>,
+}

@@ -1,0 +1,192 @@
+//! The grammars that are compiled in.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use tree_sitter::Language;
+
+use crate::{Grammar, GrammarError, GrammarSource, LanguageData};
+
+/// The grammars compiled into this build, by feature.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shipped;
+
+struct Entry {
+    id: &'static str,
+    feature: &'static str,
+    toml: &'static str,
+    /// Absent when the feature is off.
+    load: Option<fn() -> Language>,
+}
+
+/// One row a language: the feature that brings it, its id, its grammar. The data is the file named
+/// like the id.
+macro_rules! shipped {
+    ($($feature:literal $id:literal => $language:expr;)*) => {
+        const ENTRIES: &[Entry] = &[$(Entry {
+            id: $id,
+            feature: $feature,
+            toml: include_str!(concat!("../", $id, ".toml")),
+            load: {
+                #[cfg(feature = $feature)]
+                let load: Option<fn() -> Language> = Some(|| $language.into());
+                #[cfg(not(feature = $feature))]
+                let load: Option<fn() -> Language> = None;
+                load
+            },
+        }),*];
+    };
+}
+
+shipped! {
+    "c" "c" => tree_sitter_c::LANGUAGE;
+    "dart" "dart" => tree_sitter_dart::LANGUAGE;
+    "go" "go" => tree_sitter_go::LANGUAGE;
+    "python" "python" => tree_sitter_python::LANGUAGE;
+    "rust" "rust" => tree_sitter_rust::LANGUAGE;
+    "typescript" "tsx" => tree_sitter_typescript::LANGUAGE_TSX;
+    "typescript" "typescript" => tree_sitter_typescript::LANGUAGE_TYPESCRIPT;
+}
+
+/// The tables that are built once from the data files.
+struct Index {
+    data: Vec<Arc<LanguageData>>,
+    by_name: HashMap<String, usize>,
+    by_file: HashMap<String, Vec<usize>>,
+    by_extension: HashMap<String, Vec<usize>>,
+}
+
+fn index() -> &'static Index {
+    static INDEX: OnceLock<Index> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index = Index {
+            data: Vec::new(),
+            by_name: HashMap::new(),
+            by_file: HashMap::new(),
+            by_extension: HashMap::new(),
+        };
+        for (row, entry) in ENTRIES.iter().enumerate() {
+            let data: LanguageData = toml::from_str(entry.toml)
+                .unwrap_or_else(|error| unreachable!("{}.toml: {error}", entry.id));
+            index.by_name.insert(entry.id.to_owned(), row);
+            for alias in &data.aliases {
+                index.by_name.insert(alias.to_lowercase(), row);
+            }
+            for extension in &data.extensions {
+                index.by_extension.entry(extension.clone()).or_default().push(row);
+            }
+            for file in &data.files {
+                index.by_file.entry(file.clone()).or_default().push(row);
+            }
+            index.data.push(Arc::new(data));
+        }
+        index
+    })
+}
+
+impl Shipped {
+    /// Every language that Terret knows, compiled in or not: its id, and the feature that brings it.
+    #[must_use]
+    pub fn known() -> Vec<(&'static str, &'static str)> {
+        ENTRIES.iter().map(|entry| (entry.id, entry.feature)).collect()
+    }
+}
+
+impl GrammarSource for Shipped {
+    fn ids(&self) -> Vec<&str> {
+        ENTRIES.iter().filter(|entry| entry.load.is_some()).map(|entry| entry.id).collect()
+    }
+
+    fn grammar(&self, id_or_alias: &str) -> Result<Grammar, GrammarError> {
+        let name = id_or_alias.trim().to_lowercase();
+        let index = index();
+        let Some(&row) = index.by_name.get(&name) else {
+            return Err(GrammarError::Unknown {
+                asked: id_or_alias.to_owned(),
+                nearest: nearest(&name).map(str::to_owned),
+            });
+        };
+        let entry = &ENTRIES[row];
+        let Some(load) = entry.load else {
+            return Err(GrammarError::NotCompiledIn {
+                id: entry.id.to_owned(),
+                feature: entry.feature.to_owned(),
+            });
+        };
+        Ok(Grammar::new(entry.id, index.data[row].clone(), load()))
+    }
+
+    fn ids_of_file(&self, file_name: &str) -> Vec<&str> {
+        let index = index();
+        let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let rows = index.by_file.get(file_name).or_else(|| index.by_extension.get(extension));
+        rows.map(|rows| rows.iter().map(|&row| ENTRIES[row].id).collect()).unwrap_or_default()
+    }
+}
+
+/// The id that shares the most with the name, if it shares enough to be a likely slip.
+fn nearest(name: &str) -> Option<&'static str> {
+    ENTRIES
+        .iter()
+        .map(|entry| (distance(name, entry.id), entry.id))
+        .filter(|&(distance, id)| distance <= id.len().max(name.len()) / 3)
+        .min()
+        .map(|(_, id)| id)
+}
+
+/// The number of single-letter edits between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_data_file_reads() {
+        assert_eq!(index().data.len(), ENTRIES.len());
+    }
+
+    #[test]
+    fn names_aliases_and_slips() {
+        assert_eq!(Shipped.grammar("Py").unwrap().id(), "python");
+        assert_eq!(Shipped.grammar("typescript").unwrap().id(), "typescript");
+        let error = Shipped.grammar("pyhton").unwrap_err();
+        assert_eq!(error.to_string(), "unknown language `pyhton`; did you mean `python`?");
+        assert_eq!(Shipped.grammar("klingon").unwrap_err().to_string(), "unknown language `klingon`");
+    }
+
+    #[test]
+    fn file_names() {
+        assert_eq!(Shipped.ids_of_file("a.test.tsx"), ["tsx"]);
+        assert_eq!(Shipped.ids_of_file("README"), [""; 0]);
+    }
+
+    #[test]
+    fn every_grammar_loads_and_knows_its_hole() {
+        for id in Shipped.ids() {
+            let grammar = Shipped.grammar(id).unwrap();
+            let mut parser = tree_sitter::Parser::new();
+            parser.set_language(grammar.language()).unwrap();
+            for kind in grammar.data().strings.iter().chain(&grammar.data().containers) {
+                assert_ne!(
+                    grammar.language().id_for_node_kind(kind, true),
+                    0,
+                    "{id}: no kind `{kind}`"
+                );
+            }
+        }
+    }
+}
