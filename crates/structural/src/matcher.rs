@@ -140,7 +140,9 @@ impl<'t> Search<'_, 't> {
         self.siblings.push(Child::Node(node));
         if self.sequence.start(reading, &self.siblings) {
             let mut range = node.byte_range();
-            if let Some(separator) = self.terminator(reading, node) {
+            if self.sequence.compiled().readings[reading].completed {
+                range.end = self.without_terminator(range.clone());
+            } else if let Some(separator) = self.terminator(reading, node) {
                 range.end = separator.end_byte();
             }
             self.record(reading, range);
@@ -152,6 +154,13 @@ impl<'t> Search<'_, 't> {
     fn terminator(&self, reading: usize, node: Syntax<'t>) -> Option<Syntax<'t>> {
         let kind = self.sequence.compiled().readings[reading].terminator?;
         node.next_sibling().filter(|next| next.kind_id() == kind)
+    }
+
+    /// Where the text ends without its final `;`.
+    fn without_terminator(&self, range: Range<usize>) -> usize {
+        let text = &self.sequence.source()[range.clone()];
+        let text = text.strip_suffix(b";").unwrap_or(text).trim_ascii_end();
+        range.start + text.len()
     }
 
     fn windows(&mut self, parent: Syntax<'t>, roots: &[Root]) {

@@ -50,6 +50,9 @@ pub struct Reading {
     pub(crate) roots: Vec<Node>,
     /// A separator that ended the fragment and that a match takes along where it is present.
     pub(crate) terminator: Option<u16>,
+    /// Whether the context's own terminator completed the fragment: it is part of what is compared,
+    /// but not of what the pattern shows, so that a match ends before it.
+    pub(crate) completed: bool,
     /// Keywords of the language that this reading takes for names.
     pub(crate) misused_keywords: usize,
 }

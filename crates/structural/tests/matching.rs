@@ -166,7 +166,7 @@ fn repeated_metavariables_are_the_same_tokens() {
             "dart",
             "if ($X != null) $X.dispose()",
             "void f() { if (a != null) a.dispose(); if (a != null) b.dispose(); }",
-            &["if (a != null) a.dispose();"],
+            &["if (a != null) a.dispose()"],
         ),
         ("python", "$A == $A", "x == x\na.b == a . b\n{f : None} == {f: None}\n'a' == \"a\"\n(x) == x\n", &[
             "x == x",

@@ -169,16 +169,12 @@ impl Ladder<'_> {
     /// Every distinct reading with the fewest misused keywords, in the order of the ladder.
     fn readings(&mut self, contexts: &[&Context]) -> Result<Vec<Reading>, PatternError> {
         let choices = mould::choices(self.fragment, self.grammar.data());
-        let mut exact: Vec<Reading> = Vec::new();
-        let mut completed: Vec<Reading> = Vec::new();
+        let mut readings: Vec<Reading> = Vec::new();
         for context in contexts {
-            match self.read(context, &choices) {
-                Some((reading, true)) => merge(&mut exact, reading),
-                Some((reading, false)) => merge(&mut completed, reading),
-                None => {}
+            if let Some(reading) = self.read(context, &choices) {
+                merge(&mut readings, reading);
             }
         }
-        let mut readings = if exact.is_empty() { completed } else { exact };
         let Some(fewest) = readings.iter().map(|reading| reading.misused_keywords).min() else {
             return Err(self.error(contexts));
         };
@@ -186,18 +182,17 @@ impl Ladder<'_> {
         Ok(readings)
     }
 
-    /// The reading of one context, and whether the fragment was whole without the context's own
-    /// terminator.
-    fn read(&mut self, context: &Context, choices: &[Moulded]) -> Option<(Reading, bool)> {
+    /// The reading of one context: that of the first choice of moulds that it accepts.
+    fn read(&mut self, context: &Context, choices: &[Moulded]) -> Option<Reading> {
         let mut completed = None;
         for choice in choices {
             let scaffold = self.scaffold(context, choice);
             let tree = self.parser.parse(&scaffold.text, None)?;
             match self.accept(context, &scaffold, &tree) {
-                Ok((reading, true)) => return Some((reading, true)),
-                Ok((reading, false)) => {
-                    completed.get_or_insert((reading, false));
+                Ok(reading) if reading.completed => {
+                    completed.get_or_insert(reading);
                 }
+                Ok(reading) => return Some(reading),
                 Err(failure) => self.failures.push(failure),
             }
         }
@@ -235,7 +230,7 @@ impl Ladder<'_> {
         context: &Context,
         scaffold: &Scaffold,
         tree: &Tree,
-    ) -> Result<(Reading, bool), Failure> {
+    ) -> Result<Reading, Failure> {
         let root = tree.root_node();
         if root.has_error() {
             return Err(self.syntax_failure(context, scaffold, root));
@@ -246,13 +241,13 @@ impl Ladder<'_> {
             let ends_line = scaffold.text[scaffold.fragment.end..].starts_with('\n');
             ends_line.then(|| cover(root, with_line_end, &self.tables)).flatten()
         });
-        let (cover, is_exact) = match exact {
-            Some(cover) => (cover, true),
+        let (cover, completed) = match exact {
+            Some(cover) => (cover, false),
             // `int n = 0` is a declaration that waits for its `;`.
             None if context.after.starts_with(';') => {
                 let range = scaffold.fragment.start..scaffold.fragment.end + 1;
                 let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
-                (cover, false)
+                (cover, true)
             }
             None => return Err(Failure::Cover),
         };
@@ -295,14 +290,14 @@ impl Ladder<'_> {
             [single] => innermost(single).kind().to_owned(),
             _ => node.kind().to_owned(),
         };
-        let reading = Reading {
+        Ok(Reading {
             contexts: vec![context.name.clone()],
             kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
             roots,
             terminator,
+            completed,
             misused_keywords: cover.iter().map(|node| self.misused(*node, scaffold)).sum(),
-        };
-        Ok((reading, is_exact))
+        })
     }
 
     /// Whether the fragment may stand here twice: then its nodes are members of a list, and not the
@@ -490,7 +485,7 @@ fn hint(text: &str, rest: &str) -> Option<String> {
 }
 
 fn merge(readings: &mut Vec<Reading>, reading: Reading) {
-    match readings.iter_mut().find(|known| known.roots == reading.roots) {
+    match readings.iter_mut().find(|known| known.roots == reading.roots && known.completed == reading.completed) {
         Some(known) => {
             known.misused_keywords = known.misused_keywords.min(reading.misused_keywords);
             known.contexts.extend(reading.contexts);
