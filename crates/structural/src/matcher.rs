@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node as Syntax, Tree, TreeCursor};
 
-use crate::pattern::{Child, Node, Pattern, Reading, children_into};
+use crate::pattern::{Child, Node, Pattern, Reading, Tables, children_into};
 use sequence::Sequence;
 
 /// The most steps that one candidate may take before it is given up.
@@ -126,6 +126,26 @@ impl Root {
     }
 }
 
+/// Where what the pattern shows ends: before a trailing separator of the candidate.
+fn shown_end(pattern: &Node, node: Syntax<'_>, tables: &Tables) -> usize {
+    let (mut pattern, mut node) = (pattern, node);
+    loop {
+        let last = u32::try_from(node.child_count()).ok().and_then(|count| {
+            (0..count).rev().filter_map(|at| node.child(at)).find(|child| !tables.is_trivia(*child))
+        });
+        let (Node::Inner { children, .. }, Some(last)) = (pattern, last) else {
+            return node.end_byte();
+        };
+        if !last.is_named() && tables.is_separator(last.kind_id()) {
+            return last.prev_sibling().map_or(node.end_byte(), |before| before.end_byte());
+        }
+        match children.last() {
+            Some(inner) if last.end_byte() == node.end_byte() => (pattern, node) = (inner, last),
+            _ => return node.end_byte(),
+        }
+    }
+}
+
 struct Search<'p, 't> {
     sequence: Sequence<'p, 't>,
     found: Found,
@@ -140,10 +160,12 @@ impl<'t> Search<'_, 't> {
         self.siblings.push(Child::Node(node));
         if self.sequence.start(reading, &self.siblings) {
             let mut range = node.byte_range();
-            if self.sequence.compiled().readings[reading].completed {
-                range.end = self.without_terminator(range.clone());
-            } else if let Some(separator) = self.terminator(reading, node) {
+            let compiled = self.sequence.compiled();
+            let chosen = &compiled.readings[reading];
+            if let Some(separator) = self.terminator(reading, node) {
                 range.end = separator.end_byte();
+            } else if !chosen.terminated {
+                range.end = shown_end(&chosen.roots[0], node, &compiled.tables);
             }
             self.record(reading, range);
         }
@@ -154,13 +176,6 @@ impl<'t> Search<'_, 't> {
     fn terminator(&self, reading: usize, node: Syntax<'t>) -> Option<Syntax<'t>> {
         let kind = self.sequence.compiled().readings[reading].terminator?;
         node.next_sibling().filter(|next| next.kind_id() == kind)
-    }
-
-    /// Where the text ends without its final `;`.
-    fn without_terminator(&self, range: Range<usize>) -> usize {
-        let text = &self.sequence.source()[range.clone()];
-        let text = text.strip_suffix(b";").unwrap_or(text).trim_ascii_end();
-        range.start + text.len()
     }
 
     fn windows(&mut self, parent: Syntax<'t>, roots: &[Root]) {

@@ -9,6 +9,7 @@ mod tables;
 use std::fmt;
 use std::sync::Arc;
 
+use memchr::memmem;
 use terret_grammars::Grammar;
 
 pub(crate) use fragment::{Fragment, Metavariable, Piece};
@@ -37,6 +38,8 @@ pub(crate) struct Compiled {
     pub(crate) repeats: bool,
     /// How many runs the pattern has.
     pub(crate) runs: usize,
+    /// For each active reading, the texts that a file must hold for it to match there.
+    pub(crate) literals: Vec<Vec<memmem::Finder<'static>>>,
 }
 
 /// One way to read a fragment.
@@ -50,9 +53,11 @@ pub struct Reading {
     pub(crate) roots: Vec<Node>,
     /// A separator that ended the fragment and that a match takes along where it is present.
     pub(crate) terminator: Option<u16>,
-    /// Whether the context's own terminator completed the fragment: it is part of what is compared,
-    /// but not of what the pattern shows, so that a match ends before it.
+    /// Whether the context's own terminator completed the fragment.
     pub(crate) completed: bool,
+    /// Whether the fragment ends in a separator. A match ends before one that the fragment does
+    /// not show.
+    pub(crate) terminated: bool,
     /// Keywords of the language that this reading takes for names.
     pub(crate) misused_keywords: usize,
 }
@@ -120,14 +125,10 @@ impl Pattern {
     pub(crate) fn compiled(&self) -> &Compiled {
         &self.inner
     }
-
-    /// For each reading that is matched, the texts that a file must hold for it to match there.
-    pub(crate) fn literals(&self) -> Vec<Vec<&[u8]>> {
-        self.readings().iter().map(|reading| literals_of(&reading.roots)).collect()
-    }
 }
 
-fn literals_of(nodes: &[Node]) -> Vec<&[u8]> {
+/// The texts of two bytes and more that every match holds, the longest first.
+pub(crate) fn literals_of(nodes: &[Node]) -> Vec<&[u8]> {
     let mut texts: Vec<&[u8]> = Vec::new();
     let mut open: Vec<&Node> = nodes.iter().collect();
     while let Some(node) = open.pop() {

@@ -7,13 +7,14 @@
 
 use std::ops::Range;
 
+use memchr::memmem;
 use terret_grammars::{Context, Grammar};
 use tree_sitter::{Node as Syntax, Parser, Tree};
 
 use super::mould::{self, Moulded};
 use super::shape::{Builder, Hole, Misfit, Node};
 use super::tables::Tables;
-use super::{Compiled, Fragment, PatternError, Piece, Reading, Unparsable};
+use super::{Compiled, Fragment, literals_of, PatternError, Piece, Reading, Unparsable};
 
 pub(super) fn compile(
     grammar: &Grammar,
@@ -37,7 +38,12 @@ pub(super) fn compile(
     for hole in fragment.holes() {
         named += usize::from(hole.name.is_some());
     }
+    let literals = |reading: &Reading| {
+        let texts = literals_of(&reading.roots);
+        texts.into_iter().map(|text| memmem::Finder::new(text).into_owned()).collect()
+    };
     Ok(Compiled {
+        literals: readings[..active].iter().map(literals).collect(),
         grammar: grammar.clone(),
         repeats: named > ladder.variables.len(),
         runs: readings.iter().map(runs).max().unwrap_or(0),
@@ -296,6 +302,7 @@ impl Ladder<'_> {
             roots,
             terminator,
             completed,
+            terminated: self.is_terminated(),
             misused_keywords: cover.iter().map(|node| self.misused(*node, scaffold)).sum(),
         })
     }
@@ -313,6 +320,17 @@ impl Ladder<'_> {
             let twice = format!("{before}{fragment}{separator}\n{indent}{fragment}{after}\n");
             parser.parse(&twice, None).is_some_and(|tree| !tree.root_node().has_error())
         })
+    }
+
+    /// Whether the fragment itself ends in a separator.
+    fn is_terminated(&self) -> bool {
+        let separators = &self.grammar.data().separators;
+        match self.fragment.pieces.last() {
+            Some(Piece::Literal(text)) => {
+                separators.iter().any(|separator| text.trim_end().ends_with(separator.as_str()))
+            }
+            _ => false,
+        }
     }
 
     fn is_terminator(&self, node: Syntax<'_>) -> bool {

@@ -1,0 +1,109 @@
+//! Which language a file is searched in, and the patterns compiled for it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use terret_grammars::{GrammarError, GrammarSource};
+
+use crate::pattern::{Pattern, PatternError};
+
+/// Compiles patterns for the languages that are met.
+pub(crate) struct Languages<'a> {
+    source: &'a dyn GrammarSource,
+    patterns: &'a [String],
+    context: Option<&'a str>,
+    /// The language that was asked for, and those that its files include.
+    asked: Option<Vec<String>>,
+    met: BTreeMap<String, Result<Arc<[Pattern]>, PatternError>>,
+}
+
+/// What to do with a file.
+pub(crate) enum Choice {
+    /// Search it for these patterns.
+    Search(Arc<[Pattern]>),
+    /// The language is known, but its grammar does not accept the pattern.
+    Rejected,
+    /// It is in no language that is searched.
+    Other,
+}
+
+impl<'a> Languages<'a> {
+    pub(crate) fn new(
+        source: &'a dyn GrammarSource,
+        language: Option<&str>,
+        patterns: &'a [String],
+        context: Option<&'a str>,
+    ) -> Result<Self, GrammarError> {
+        let asked = match language {
+            Some(name) => {
+                let grammar = source.grammar(name)?;
+                let mut asked = vec![grammar.id().to_owned()];
+                asked.extend(grammar.data().includes.iter().cloned());
+                Some(asked)
+            }
+            None => None,
+        };
+        Ok(Self { source, patterns, context, asked, met: BTreeMap::new() })
+    }
+
+    /// The language of a file, and the patterns compiled for it. A file that was named explicitly
+    /// is searched in the language that was asked for, whatever its name.
+    pub(crate) fn choose(&mut self, path: &Path, named: bool) -> Choice {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let ids = self.source.ids_of_file(&name);
+        let id = match &self.asked {
+            Some(asked) => match ids.iter().find(|id| asked.iter().any(|asked| asked == *id)) {
+                Some(id) => (*id).to_owned(),
+                None if named => asked[0].clone(),
+                None => return Choice::Other,
+            },
+            None => match ids.first() {
+                Some(id) => (*id).to_owned(),
+                None => return Choice::Other,
+            },
+        };
+        match self.compiled(&id, named) {
+            Some(Ok(patterns)) => Choice::Search(patterns.clone()),
+            Some(Err(_)) => Choice::Rejected,
+            None => Choice::Other,
+        }
+    }
+
+    /// The patterns in a language, compiled when it is met first. Data and markup do not compete
+    /// with programming languages: they are searched when they are asked for.
+    fn compiled(
+        &mut self,
+        id: &str,
+        named: bool,
+    ) -> Option<&Result<Arc<[Pattern]>, PatternError>> {
+        if !self.met.contains_key(id) {
+            let grammar = self.source.grammar(id).ok()?;
+            if grammar.data().markup && self.asked.is_none() && !named {
+                return None;
+            }
+            let compiled = self
+                .patterns
+                .iter()
+                .map(|pattern| Pattern::compile(&grammar, pattern, self.context))
+                .collect();
+            self.met.insert(id.to_owned(), compiled);
+        }
+        self.met.get(id)
+    }
+
+    /// Compiles for the language that was asked for, met or not, so that a pattern that it does
+    /// not accept is an error even where there are no files.
+    pub(crate) fn check_asked(&mut self) -> Result<(), PatternError> {
+        let Some(id) = self.asked.as_ref().map(|asked| asked[0].clone()) else { return Ok(()) };
+        match self.compiled(&id, true) {
+            Some(Err(error)) => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The languages met so far with what became of the patterns in each, by id.
+    pub(crate) fn met(&self) -> &BTreeMap<String, Result<Arc<[Pattern]>, PatternError>> {
+        &self.met
+    }
+}

@@ -1,0 +1,103 @@
+//! Looks at the new text as the parser sees it.
+
+use std::ops::Range;
+
+use tree_sitter::{Node, Tree};
+
+use super::compose::{Composed, Place};
+use crate::pattern::Tables;
+
+/// Where a rewrite breaks the syntax of a file. Lines and columns are counted from 1, in the new
+/// text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SyntaxBreak {
+    /// The line.
+    pub line: usize,
+    /// The character of the line.
+    pub column: usize,
+    /// The line's text.
+    pub text: String,
+}
+
+/// The bytes of a file that did not parse; a missing token counts as one.
+pub(super) fn errors(tree: &Tree) -> usize {
+    let mut bytes = 0;
+    each_error(tree.root_node(), &mut |node| bytes += node.byte_range().len().max(1));
+    bytes
+}
+
+/// Set when the new text has more error bytes than the old one.
+pub(super) fn breaks(old: &Tree, new: &Tree, composed: &Composed) -> Option<SyntaxBreak> {
+    if errors(new) <= errors(old) {
+        return None;
+    }
+    let mut first: Option<Range<usize>> = None;
+    let mut touching: Option<Range<usize>> = None;
+    each_error(new.root_node(), &mut |node| {
+        let range = node.byte_range();
+        let touches = |place: &Range<usize>| range.start <= place.end && place.start <= range.end;
+        if touching.is_none() && composed.places.iter().any(|(_, place)| touches(place)) {
+            touching = Some(range.clone());
+        }
+        first.get_or_insert(range);
+    });
+    let at = touching.or(first)?.start.min(composed.text.len());
+    let before = &composed.text[..at];
+    let start = before.rfind('\n').map_or(0, |at| at + 1);
+    let line = composed.text[start..].lines().next().unwrap_or_default();
+    Some(SyntaxBreak {
+        line: before.matches('\n').count() + 1,
+        column: before[start..].chars().count() + 1,
+        text: line.trim().chars().take(120).collect(),
+    })
+}
+
+fn each_error(root: Node<'_>, visit: &mut dyn FnMut(Node<'_>)) {
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if node.is_error() || node.is_missing() {
+            visit(node);
+        } else if node.has_error() {
+            let children = (0..node.child_count()).rev();
+            open.extend(children.filter_map(|at| node.child(at as u32)));
+        }
+    }
+}
+
+/// The places whose text is no longer a unit in the new tree: what was one node has been torn apart
+/// by the operators around it.
+pub(super) fn loose(tree: &Tree, composed: &Composed, tables: &Tables) -> Vec<Place> {
+    let root = tree.root_node();
+    let is_loose = |(place, range): &&(Place, Range<usize>)| {
+        !range.is_empty() && !holds_together(root, range, place.part.is_some(), tables)
+    };
+    composed.places.iter().filter(is_loose).map(|(place, _)| *place).collect()
+}
+
+/// Whether the range is one node, a stretch of whole siblings, or a part of a token (a template may
+/// compose words and strings).
+fn holds_together(root: Node<'_>, range: &Range<usize>, one: bool, tables: &Tables) -> bool {
+    let Some(node) = root.descendant_for_byte_range(range.start, range.end) else { return true };
+    if node.byte_range() == *range || node.child_count() == 0 || node.has_error() {
+        return true;
+    }
+    let mut around = Some(node);
+    while let Some(outer) = around {
+        if tables.is_string(outer.kind_id()) || outer.is_extra() {
+            return true;
+        }
+        around = outer.parent();
+    }
+    let mut cursor = node.walk();
+    let inside: Vec<Node<'_>> = node
+        .children(&mut cursor)
+        .filter(|child| child.start_byte() < range.end && range.start < child.end_byte())
+        .collect();
+    let tiles = inside.first().is_some_and(|first| first.start_byte() == range.start)
+        && inside.last().is_some_and(|last| last.end_byte() == range.end);
+    // A sum between the factors of a product starts and ends with whole nodes, too, but shares its
+    // parent with the operators beside it.
+    let whole_list = inside.iter().all(|child| child.is_named() || tables.is_separator(child.kind_id()));
+    tiles && (whole_list && !one || inside.len() == 1)
+}

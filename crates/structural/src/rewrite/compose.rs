@@ -1,0 +1,472 @@
+//! Puts the new text together.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use super::layout::{self, KEPT_LINE_END};
+use super::template::{Part, Template};
+use super::{File, RewriteError, Site, contains, delete};
+
+/// A replaced site as a whole, or one of its template's metavariables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The number of the site.
+    pub(super) site: usize,
+    /// The number of the part of the template; absent for the whole.
+    pub(super) part: Option<usize>,
+}
+
+/// The new text of a file, and where in it the replacements stand.
+#[derive(Debug, Default)]
+pub(super) struct Composed {
+    pub(super) text: String,
+    pub(super) places: Vec<(Place, Range<usize>)>,
+    pub(super) replaced: usize,
+    pub(super) dropped: usize,
+    pub(super) unchanged: usize,
+    pub(super) comments_dropped: usize,
+}
+
+/// The sites of a file with the templates that replace them.
+pub(super) struct Plan<'a> {
+    file: &'a File<'a>,
+    /// Ordered by start, the longer first.
+    sites: &'a [Site],
+    templates: &'a [Template],
+    /// Where line ends belong to a string literal.
+    literals: Vec<Range<usize>>,
+    comments: Vec<Range<usize>>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        file: &'a File<'a>,
+        sites: &'a [Site],
+        templates: &'a [Template],
+    ) -> Result<Self, RewriteError> {
+        let mut plan =
+            Self { file, sites, templates, literals: Vec::new(), comments: Vec::new() };
+        plan.collect(file.tree.root_node());
+        plan.check_overlaps()?;
+        Ok(plan)
+    }
+
+    fn collect(&mut self, root: Node<'_>) {
+        let mut cursor = root.walk();
+        loop {
+            let node = cursor.node();
+            let spans_lines = node.start_position().row != node.end_position().row;
+            if spans_lines && self.file.tables.is_string(node.kind_id()) {
+                self.literals.push(node.byte_range());
+            }
+            if node.is_extra() && node.kind().contains("comment") {
+                self.comments.push(node.byte_range());
+            }
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sites of different edits may nest where the outer one captures, and nowhere else.
+    fn check_overlaps(&self) -> Result<(), RewriteError> {
+        for (index, outer) in self.sites.iter().enumerate() {
+            let inside = self.sites[index + 1..]
+                .iter()
+                .take_while(|inner| inner.found.range.start < outer.found.range.end);
+            for inner in inside {
+                let captured = || {
+                    outer.found.captures.iter().flatten().any(|capture| {
+                        contains(&capture.range, &inner.found.range)
+                    })
+                };
+                if inner.edit != outer.edit && !captured() {
+                    let line = self.file.text[..inner.found.range.start].matches('\n').count() + 1;
+                    return Err(RewriteError::Overlap { line, edits: (outer.edit, inner.edit) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn compose(&self, groups: &[Place]) -> Composed {
+        self.compose_grouped(groups, "@")
+    }
+
+    /// Composes with some places grouped; `group` holds an `@` for what is inside.
+    pub(super) fn compose_grouped(&self, groups: &[Place], group: &str) -> Composed {
+        let (open, close) = group.split_once('@').unwrap_or(("", ""));
+        let mut run = Run {
+            plan: self,
+            groups,
+            open,
+            close,
+            composed: Composed::default(),
+            rendered: HashSet::new(),
+        };
+        run.file();
+        let mut composed = run.composed;
+        composed.replaced = run.rendered.len() - composed.unchanged;
+        composed.dropped = self.sites.len() - run.rendered.len();
+        composed
+    }
+
+    /// The sites that stand in the range and in no other site there, of those from `first` on.
+    fn outermost(&self, range: &Range<usize>, first: usize) -> Vec<usize> {
+        let mut sites = Vec::new();
+        let mut end = range.start;
+        for (index, site) in self.sites.iter().enumerate().skip(first) {
+            let found = &site.found.range;
+            if found.start >= range.end {
+                break;
+            }
+            if found.start >= end && contains(range, found) {
+                sites.push(index);
+                end = found.end;
+            }
+        }
+        sites
+    }
+}
+
+/// One composition.
+struct Run<'p, 'a> {
+    plan: &'p Plan<'a>,
+    groups: &'p [Place],
+    open: &'p str,
+    close: &'p str,
+    composed: Composed,
+    /// The sites that came to stand in the new text, or to be deleted.
+    rendered: HashSet<usize>,
+}
+
+/// A text under composition, with the places in it.
+#[derive(Default)]
+struct Piece {
+    text: String,
+    places: Vec<(Place, Range<usize>)>,
+}
+
+impl Piece {
+    fn append(&mut self, other: Piece) {
+        let base = self.text.len();
+        self.text.push_str(&other.text);
+        let moved = |(place, range): (Place, Range<usize>)| {
+            (place, base + range.start..base + range.end)
+        };
+        self.places.extend(other.places.into_iter().map(moved));
+    }
+
+    /// Changes the text line by line; the places follow their bytes.
+    fn map_lines(&mut self, change: impl Fn(&str) -> String) {
+        let changed = change(&self.text);
+        if changed == self.text {
+            return;
+        }
+        // Only the white space at line starts changes, so that the n-th other byte stays the n-th.
+        let solid = |text: &str| -> Vec<usize> {
+            let mut offsets = Vec::with_capacity(text.len());
+            let mut at_start = false;
+            for (at, byte) in text.bytes().enumerate() {
+                match byte {
+                    b'\n' => {
+                        at_start = true;
+                        offsets.push(at);
+                    }
+                    b' ' | b'\t' if at_start => {}
+                    _ => {
+                        at_start = false;
+                        offsets.push(at);
+                    }
+                }
+            }
+            offsets
+        };
+        let (old, new) = (solid(&self.text), solid(&changed));
+        let moved = |at: usize| {
+            let index = old.partition_point(|&offset| offset < at);
+            new.get(index).copied().unwrap_or(changed.len())
+        };
+        for (_, range) in &mut self.places {
+            let end = if range.end > range.start { moved(range.end - 1) + 1 } else { moved(range.end) };
+            *range = moved(range.start)..end;
+        }
+        self.text = changed;
+    }
+}
+
+impl Run<'_, '_> {
+    /// Splices the replacements into the file; all other bytes stay.
+    fn file(&mut self) {
+        let text = self.plan.file.text;
+        let mut done = 0;
+        for site in self.plan.outermost(&(0..text.len()), 0) {
+            let range = self.plan.sites[site].found.range.clone();
+            let template = self.template(site);
+            if template.is_empty() {
+                let deleted = delete::extent(self.plan.file, &range);
+                let deleted = deleted.start.max(done)..deleted.end.max(done);
+                self.composed.text.push_str(&text[done..deleted.start]);
+                done = deleted.end;
+                self.rendered.insert(site);
+                self.count_comments(site, &range);
+                continue;
+            }
+            self.composed.text.push_str(&text[done..range.start]);
+            let piece = self.site(site);
+            let base = self.composed.text.len();
+            let finished = self.finished(&piece, base);
+            if finished == text[range.clone()] {
+                self.composed.unchanged += 1;
+            }
+            self.composed.text.push_str(&finished);
+            done = range.end;
+        }
+        self.composed.text.push_str(&text[done..]);
+    }
+
+    /// The piece with the file's line ends; its places are noted where they come to stand.
+    fn finished(&mut self, piece: &Piece, base: usize) -> String {
+        let line_end = self.plan.file.layout.line_end;
+        let mut text = String::with_capacity(piece.text.len());
+        let mut offsets = Vec::with_capacity(piece.text.len() + 1);
+        for letter in piece.text.chars() {
+            offsets.resize(offsets.len() + letter.len_utf8(), base + text.len());
+            match letter {
+                '\n' => text.push_str(line_end),
+                KEPT_LINE_END => text.push('\n'),
+                letter => text.push(letter),
+            }
+        }
+        offsets.push(base + text.len());
+        for (place, range) in &piece.places {
+            self.composed.places.push((*place, offsets[range.start]..offsets[range.end]));
+        }
+        text
+    }
+
+    fn template(&self, site: usize) -> &Template {
+        &self.plan.templates[self.plan.sites[site].edit]
+    }
+
+    /// The replacement of a site, laid out for the place where the site stands.
+    fn site(&mut self, site: usize) -> Piece {
+        self.rendered.insert(site);
+        let found = self.plan.sites[site].found.clone();
+        self.count_comments(site, &found.range);
+        let file = self.plan.file;
+        let parts = spelled(self.template(site), file.layout.unit.as_deref());
+        let base_indent = file.indent_at(found.range.start).to_owned();
+        let mut piece = Piece::default();
+        let mut index = 0;
+        while index < parts.len() {
+            match &parts[index] {
+                Part::Literal(text) => {
+                    piece.text.push_str(&text.replace('\n', &format!("\n{base_indent}")));
+                }
+                Part::Hole(variable) => {
+                    let capture = found.captures.get(*variable).and_then(Option::as_ref);
+                    let range = capture.map(|capture| capture.range.clone()).unwrap_or_default();
+                    let is_run = capture.is_none_or(|capture| capture.run);
+                    if is_run && range.is_empty() {
+                        index = self.skip_empty_run(&mut piece, &parts, index, &base_indent);
+                        continue;
+                    }
+                    self.hole(&mut piece, site, index, range, is_run);
+                    self.end_line_comment(&mut piece, &parts, index, &base_indent);
+                }
+            }
+            index += 1;
+        }
+        let whole = Place { site, part: None };
+        self.group(&mut piece, whole, 0);
+        piece
+    }
+
+    /// Appends what a metavariable captured, moved to the indentation of the line it lands on.
+    fn hole(
+        &mut self,
+        piece: &mut Piece,
+        site: usize,
+        part: usize,
+        range: Range<usize>,
+        is_run: bool,
+    ) {
+        let file = self.plan.file;
+        let from = file.indent_at(range.start).to_owned();
+        let line = piece.text.rsplit('\n').next().unwrap_or_default();
+        let to: String = if piece.text.contains('\n') {
+            line.chars().take_while(|letter| matches!(letter, ' ' | '\t')).collect()
+        } else {
+            file.indent_at(self.plan.sites[site].found.range.start).to_owned()
+        };
+        let mut captured = self.text(range, site + 1);
+        captured.map_lines(|text| layout::reindent(text, &from, &to));
+        let start = piece.text.len();
+        piece.append(captured);
+        if !is_run {
+            self.group(piece, Place { site, part: Some(part) }, start);
+        }
+    }
+
+    /// Notes a place that reaches from `start` to the end, in parentheses if it is one of those.
+    fn group(&self, piece: &mut Piece, place: Place, start: usize) {
+        if self.groups.contains(&place) {
+            piece.text.insert_str(start, self.open);
+            for (_, range) in &mut piece.places {
+                if range.start >= start {
+                    *range = range.start + self.open.len()..range.end + self.open.len();
+                }
+            }
+            piece.text.push_str(self.close);
+        }
+        piece.places.push((place, start..piece.text.len()));
+    }
+
+    /// A stretch of the file with the sites in it replaced.
+    fn text(&mut self, range: Range<usize>, first: usize) -> Piece {
+        let mut piece = Piece::default();
+        let mut done = range.start;
+        for site in self.plan.outermost(&range, first) {
+            let found = self.plan.sites[site].found.range.clone();
+            if self.template(site).is_empty() {
+                let deleted = delete::extent(self.plan.file, &found);
+                let deleted = deleted.start.max(done)..deleted.end.clamp(done, range.end);
+                piece.text.push_str(&self.source(done..deleted.start));
+                done = deleted.end;
+                self.rendered.insert(site);
+                continue;
+            }
+            piece.text.push_str(&self.source(done..found.start));
+            let inner = self.site(site);
+            piece.append(inner);
+            done = found.end;
+        }
+        piece.text.push_str(&self.source(done..range.end));
+        piece
+    }
+
+    /// Source text with plain line ends, those of string literals marked.
+    fn source(&self, range: Range<usize>) -> String {
+        let text = &self.plan.file.text[range.clone()];
+        if !text.contains('\n') {
+            return text.to_owned();
+        }
+        let mut source = String::with_capacity(text.len());
+        for (at, letter) in text.char_indices() {
+            let at = range.start + at;
+            match letter {
+                '\n' if self.in_literal(at) => source.push(KEPT_LINE_END),
+                '\r' if self.plan.file.text[at..].starts_with("\r\n") && !self.in_literal(at) => {}
+                letter => source.push(letter),
+            }
+        }
+        source
+    }
+
+    fn in_literal(&self, byte: usize) -> bool {
+        self.plan.literals.iter().any(|range| range.start < byte && byte < range.end)
+    }
+
+    /// An empty run takes a separator beside it along, and the line that it has for itself.
+    /// Returns where to go on.
+    fn skip_empty_run(
+        &self,
+        piece: &mut Piece,
+        parts: &[Part],
+        index: usize,
+        base_indent: &str,
+    ) -> usize {
+        let is_separator = |letter: char| matches!(letter, ',' | ';');
+        let Some(Part::Literal(after)) = parts.get(index + 1) else {
+            let kept = piece.text.trim_end_matches([' ', '\t']).trim_end_matches(is_separator).len();
+            if kept < piece.text.trim_end_matches([' ', '\t']).len() {
+                piece.text.truncate(kept);
+            }
+            return index + 1;
+        };
+        let mut after = after.replace('\n', &format!("\n{base_indent}"));
+        let line = piece.text.rsplit('\n').next().unwrap_or_default();
+        let before = piece.text.trim_end_matches([' ', '\t', '\n']);
+        let closes = after.trim_start().starts_with([')', ']', '}', '>', '|']);
+        if let Some(rest) = after.trim_start_matches([' ', '\t']).strip_prefix(is_separator) {
+            after = rest.trim_start_matches([' ', '\t']).to_owned();
+        } else if before.ends_with(is_separator) && closes && !before.is_empty() {
+            let kept = before.len() - 1;
+            piece.text.truncate(kept);
+        } else if line.trim().is_empty() && piece.text.contains('\n') && after.starts_with('\n') {
+            let kept = piece.text.len() - line.len() - 1;
+            piece.text.truncate(kept);
+        }
+        piece.text.push_str(&after);
+        index + 2
+    }
+
+    /// A capture that ends in a line comment must not swallow what follows on its line.
+    fn end_line_comment(&self, piece: &mut Piece, parts: &[Part], index: usize, indent: &str) {
+        let follows = match parts.get(index + 1) {
+            Some(Part::Literal(text)) => !text.starts_with('\n'),
+            Some(Part::Hole(_)) => true,
+            None => false,
+        };
+        let last_line = piece.text.rsplit(['\n', KEPT_LINE_END]).next().unwrap_or_default();
+        let ends_in_comment = self.plan.comments.iter().any(|range| {
+            let comment = &self.plan.file.text[range.clone()];
+            let comment = comment.trim_end();
+            let to_line_end = self.plan.file.text[range.end..].trim_start_matches([' ', '\t', '\r']);
+            !comment.ends_with("*/") && to_line_end.starts_with('\n') && last_line.ends_with(comment)
+        });
+        if follows && ends_in_comment {
+            piece.text.push('\n');
+            piece.text.push_str(indent);
+        }
+    }
+
+    fn count_comments(&mut self, site: usize, range: &Range<usize>) {
+        let found = &self.plan.sites[site].found;
+        let template = self.template(site);
+        let used: Vec<&Range<usize>> = found
+            .captures
+            .iter()
+            .enumerate()
+            .filter(|(variable, _)| template.uses(*variable))
+            .filter_map(|(_, capture)| capture.as_ref().map(|capture| &capture.range))
+            .collect();
+        let dropped = self.plan.comments.iter().filter(|comment| {
+            contains(range, comment) && !used.iter().any(|used| contains(used, comment))
+        });
+        self.composed.comments_dropped += dropped.count();
+    }
+}
+
+/// The parts of a template with its indentation in the file's unit.
+fn spelled(template: &Template, unit: Option<&str>) -> Vec<Part> {
+    let Some(unit) = unit else { return template.pieces.clone() };
+    // Metavariables become one marked letter while lines are counted: they are no indentation.
+    let mut text = String::new();
+    for part in &template.pieces {
+        match part {
+            Part::Literal(literal) => text.push_str(literal),
+            Part::Hole(_) => text.push(KEPT_LINE_END),
+        }
+    }
+    let text = layout::in_units(&text, unit);
+    let mut holes = template.pieces.iter().filter(|part| matches!(part, Part::Hole(_)));
+    let mut parts = Vec::new();
+    for (index, literal) in text.split(KEPT_LINE_END).enumerate() {
+        if index > 0 {
+            parts.extend(holes.next().cloned());
+        }
+        if !literal.is_empty() {
+            parts.push(Part::Literal(literal.to_owned()));
+        }
+    }
+    parts
+}

@@ -1,0 +1,66 @@
+//! What goes with a match that is deleted.
+
+use std::ops::Range;
+
+use tree_sitter::Node;
+
+use super::File;
+
+/// The bytes to delete: the match, with the rest of the statement that it is, with one separator of
+/// the list that it stands in, and with its line if nothing else is on it.
+pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
+    let mut extent = range.clone();
+    if let Some(node) = node_at(file, range) {
+        let node = statement(file, node);
+        extent = extent.start.min(node.start_byte())..extent.end.max(node.end_byte());
+        let is_separator =
+            |node: &Node<'_>| !node.is_named() && file.tables.is_separator(node.kind_id());
+        if let Some(next) = node.next_sibling().filter(is_separator) {
+            extent.end = extent.end.max(next.end_byte());
+            if next.next_sibling().is_some_and(|after| after.start_position().row == next.end_position().row)
+                && !starts_line(file, extent.start)
+            {
+                extent.end += leading_space(&file.text[extent.end..]);
+            }
+        } else if let Some(previous) = node.prev_sibling().filter(is_separator) {
+            extent.start = extent.start.min(previous.start_byte());
+        }
+    }
+    whole_lines(file, extent)
+}
+
+/// The node that covers the range exactly, the outermost of them.
+fn node_at<'t>(file: &File<'t>, range: &Range<usize>) -> Option<Node<'t>> {
+    let mut node = file.tree.root_node().named_descendant_for_byte_range(range.start, range.end)?;
+    while let Some(parent) = node.parent().filter(|parent| parent.byte_range() == *range) {
+        node = parent;
+    }
+    (node.byte_range() == *range).then_some(node)
+}
+
+/// The statement that the node is but for a terminator.
+fn statement<'t>(file: &File<'_>, node: Node<'t>) -> Node<'t> {
+    let Some(parent) = node.parent() else { return node };
+    let rest = &file.text[node.end_byte()..parent.end_byte()];
+    let is_whole = parent.start_byte() == node.start_byte() && rest.trim() == ";";
+    if is_whole { parent } else { node }
+}
+
+fn starts_line(file: &File<'_>, byte: usize) -> bool {
+    let line = file.text[..byte].rsplit('\n').next().unwrap_or_default();
+    line.trim().is_empty()
+}
+
+fn leading_space(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\t']).len()
+}
+
+fn whole_lines(file: &File<'_>, extent: Range<usize>) -> Range<usize> {
+    let after = &file.text[extent.end..];
+    let line_end = after.find('\n').map_or(after.len(), |at| at + 1);
+    if !starts_line(file, extent.start) || !after[..line_end].trim().is_empty() {
+        return extent;
+    }
+    let start = file.text[..extent.start].rfind('\n').map_or(0, |at| at + 1);
+    start..extent.end + line_end
+}

@@ -1,0 +1,285 @@
+//! The ordered search: walk, read, prefilter, parse, match.
+//!
+//! Workers take files from one ordered walk and hand their results to the caller's thread, which
+//! consumes them in the order of the walk whatever the number of workers. Once the consumer has
+//! enough, the walk stops.
+
+mod parsers;
+mod prefilter;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use tree_sitter::Tree;
+
+use crate::languages::{Choice, Languages};
+use crate::matcher::{self, Found};
+use crate::pattern::Pattern;
+use crate::walk::Target;
+use parsers::Parsers;
+
+/// A file of more bytes is skipped.
+const MOST_BYTES: u64 = 64 * 1024 * 1024;
+/// How long parsing and matching one file may take.
+const MOST_TIME: Duration = Duration::from_secs(2);
+/// Some grammars' scanners recurse with the nesting of the source.
+const STACK: usize = 16 * 1024 * 1024;
+/// A NUL in the first bytes tells a binary file.
+const SNIFFED: usize = 8 * 1024;
+
+/// A file in which something may have been found.
+pub(crate) struct Hit<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) source: &'a [u8],
+    pub(crate) tree: &'a Tree,
+    pub(crate) patterns: &'a Arc<[Pattern]>,
+    /// What was found for each pattern.
+    pub(crate) found: Vec<Found>,
+}
+
+/// A file that was not searched, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
+}
+
+/// What a search went through.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    /// Files that were read in a language that accepts the pattern.
+    pub(crate) searched: usize,
+    /// Files that were parsed and hold syntax errors.
+    pub(crate) with_errors: Vec<PathBuf>,
+    pub(crate) skipped: Vec<Skipped>,
+    /// Whether the walk came to its end.
+    pub(crate) complete: bool,
+    /// Whether the caller's interruption ended it.
+    pub(crate) interrupted: bool,
+}
+
+/// What is wanted of a search.
+pub(crate) struct Request<'a> {
+    pub(crate) target: &'a Target,
+    /// How many threads work; 0 for as many as there are cores.
+    pub(crate) threads: usize,
+    pub(crate) interrupted: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// Searches the files of the target. `visit` runs on the workers, `consume` on this thread and in
+/// the order of the walk, until it breaks.
+pub(crate) fn run<T: Send>(
+    request: &Request<'_>,
+    languages: &mut Languages<'_>,
+    visit: &(dyn Fn(Hit<'_>) -> T + Sync),
+    consume: &mut dyn FnMut(T) -> ControlFlow<()>,
+) -> Summary {
+    let feed = Mutex::new(Feed {
+        files: Box::new(request.target.files()),
+        languages,
+        next: 0,
+        unreadable: Vec::new(),
+        named: request.target.is_file(),
+    });
+    let stop = AtomicBool::new(false);
+    let threads = match request.threads {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        threads => threads,
+    };
+    let threads = if request.target.is_file() { 1 } else { threads };
+    let (sender, receiver) = mpsc::channel::<(usize, Outcome<T>)>();
+    let searched = AtomicUsize::new(0);
+    let mut summary = Summary::default();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let worker = Worker {
+                feed: &feed,
+                stop: &stop,
+                searched: &searched,
+                interrupted: request.interrupted,
+                visit,
+                named: request.target.is_file(),
+            };
+            std::thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, move || worker.run(&sender))
+                .expect("the system gives a thread");
+        }
+        drop(sender);
+        let mut waiting: BTreeMap<usize, Outcome<T>> = BTreeMap::new();
+        let mut next = 0;
+        'results: for (index, outcome) in receiver {
+            waiting.insert(index, outcome);
+            while let Some(outcome) = waiting.remove(&next) {
+                next += 1;
+                if outcome.with_errors {
+                    summary.with_errors.extend(outcome.path.clone());
+                }
+                if let (Some(reason), Some(path)) = (outcome.skipped, outcome.path) {
+                    summary.skipped.push(Skipped { path, reason });
+                }
+                if let Some(value) = outcome.value
+                    && consume(value).is_break()
+                {
+                    stop.store(true, Ordering::Relaxed);
+                    break 'results;
+                }
+            }
+        }
+    });
+    summary.interrupted = (request.interrupted)();
+    summary.complete = !stop.load(Ordering::Relaxed) && !summary.interrupted;
+    summary.searched = searched.load(Ordering::Relaxed);
+    let feed = feed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    summary.skipped.extend(feed.unreadable);
+    summary
+}
+
+/// The walk, shared by the workers.
+struct Feed<'f, 'l> {
+    files: Box<dyn Iterator<Item = Result<PathBuf, ignore::Error>> + Send + 'f>,
+    languages: &'f mut Languages<'l>,
+    next: usize,
+    unreadable: Vec<Skipped>,
+    named: bool,
+}
+
+impl Feed<'_, '_> {
+    /// The next file to search, with its place in the order.
+    fn next(&mut self) -> Option<(usize, PathBuf, Arc<[Pattern]>)> {
+        loop {
+            match self.files.next()? {
+                Ok(path) => {
+                    if let Choice::Search(patterns) = self.languages.choose(&path, self.named) {
+                        let index = self.next;
+                        self.next += 1;
+                        return Some((index, path, patterns));
+                    }
+                }
+                Err(error) => self.unreadable.push(unreadable(&error)),
+            }
+        }
+    }
+}
+
+fn unreadable(error: &ignore::Error) -> Skipped {
+    match error {
+        ignore::Error::WithPath { path, err } => {
+            Skipped { path: path.clone(), reason: err.to_string() }
+        }
+        ignore::Error::WithDepth { err, .. } => unreadable(err),
+        other => Skipped { path: PathBuf::new(), reason: other.to_string() },
+    }
+}
+
+/// What became of one file. Every file that was taken has one, so that the order is kept.
+struct Outcome<T> {
+    path: Option<PathBuf>,
+    with_errors: bool,
+    skipped: Option<String>,
+    value: Option<T>,
+}
+
+impl<T> Outcome<T> {
+    const NOTHING: Self = Self { path: None, with_errors: false, skipped: None, value: None };
+}
+
+struct Worker<'w, 'f, 'l, T> {
+    feed: &'w Mutex<Feed<'f, 'l>>,
+    stop: &'w AtomicBool,
+    searched: &'w AtomicUsize,
+    interrupted: &'w (dyn Fn() -> bool + Sync),
+    visit: &'w (dyn Fn(Hit<'_>) -> T + Sync),
+    /// The one file was named by its path: it is searched whatever it looks like.
+    named: bool,
+}
+
+impl<T> Worker<'_, '_, '_, T> {
+    fn run(&self, results: &mpsc::Sender<(usize, Outcome<T>)>) {
+        let mut parsers = Parsers::default();
+        let mut source = Vec::new();
+        while !self.stop.load(Ordering::Relaxed) && !(self.interrupted)() {
+            let next = self.feed.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((index, path, patterns)) = next else { return };
+            let outcome = self.file(&path, &patterns, &mut parsers, &mut source);
+            if results.send((index, outcome)).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn file(
+        &self,
+        path: &Path,
+        patterns: &Arc<[Pattern]>,
+        parsers: &mut Parsers,
+        source: &mut Vec<u8>,
+    ) -> Outcome<T> {
+        let skipped = |reason: String| Outcome {
+            path: Some(path.to_owned()),
+            skipped: Some(reason),
+            ..Outcome::NOTHING
+        };
+        match read(path, source) {
+            Ok(Content::Text) => {}
+            Ok(Content::Binary) if self.named => {}
+            Ok(Content::Binary) => return Outcome::NOTHING,
+            Ok(Content::TooLarge(bytes)) => {
+                return skipped(format!("too large ({} MiB)", bytes / 1024 / 1024));
+            }
+            Err(error) => return skipped(error.to_string()),
+        }
+        self.searched.fetch_add(1, Ordering::Relaxed);
+        if !prefilter::admits(patterns, source) {
+            return Outcome::NOTHING;
+        }
+        let until = Instant::now() + MOST_TIME;
+        let late = || Instant::now() > until || (self.interrupted)();
+        let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
+            return skipped(format!("parsing took over {} s", MOST_TIME.as_secs()));
+        };
+        let found: Vec<Found> =
+            patterns.iter().map(|pattern| matcher::find(pattern, &tree, source, &late)).collect();
+        let given_up = found.iter().map(|found| found.given_up.len()).sum::<usize>();
+        let reason = if late() && !(self.interrupted)() {
+            Some(format!("matching took over {} s, results are incomplete", MOST_TIME.as_secs()))
+        } else if given_up > 0 {
+            Some(format!("{given_up} candidates were given up: the pattern is too ambiguous there"))
+        } else {
+            None
+        };
+        let with_errors = tree.root_node().has_error();
+        let is_empty = found.iter().all(|found| {
+            found.matches.is_empty() && found.later.iter().all(|count| *count == 0)
+        });
+        let value =
+            (!is_empty).then(|| (self.visit)(Hit { path, source, tree: &tree, patterns, found }));
+        Outcome { path: Some(path.to_owned()), with_errors, skipped: reason, value }
+    }
+}
+
+enum Content {
+    Text,
+    Binary,
+    TooLarge(u64),
+}
+
+fn read(path: &Path, source: &mut Vec<u8>) -> std::io::Result<Content> {
+    use std::io::Read;
+
+    let file = std::fs::File::open(path)?;
+    let size = file.metadata()?.len();
+    if size > MOST_BYTES {
+        return Ok(Content::TooLarge(size));
+    }
+    source.clear();
+    // A file may grow while it is read.
+    file.take(MOST_BYTES + 1).read_to_end(source)?;
+    let sniffed = &source[..source.len().min(SNIFFED)];
+    Ok(if sniffed.contains(&0) { Content::Binary } else { Content::Text })
+}

@@ -1,0 +1,197 @@
+//! What rewrites make of a file, by theme. A row is: language, pattern, rewrite, source, result.
+
+use terret_grammars::{GrammarSource, Shipped};
+use terret_structural::matcher::find;
+use terret_structural::pattern::Pattern;
+use terret_structural::rewrite::{Rewritten, Site, Template, rewrite};
+
+type Row<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
+
+fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten {
+    let grammar = Shipped.grammar(language).unwrap();
+    let pattern = Pattern::compile(&grammar, pattern, None)
+        .unwrap_or_else(|error| panic!("{language}: {pattern}: {error}"));
+    let template = Template::compile(template, &pattern).unwrap();
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(grammar.language()).unwrap();
+    let tree = parser.parse(source, None).unwrap();
+    let found = find(&pattern, &tree, source.as_bytes(), &|| false);
+    let sites: Vec<Site> =
+        found.matches.into_iter().map(|found| Site { edit: 0, found }).collect();
+    rewrite(&grammar, &tree, source.as_bytes(), &sites, &[template]).unwrap()
+}
+
+fn check(rows: &[Row<'_>]) {
+    let mut wrong = Vec::new();
+    for (language, pattern, template, source, expected) in rows {
+        let rewritten = run(language, pattern, template, source);
+        let text = String::from_utf8(rewritten.text).unwrap();
+        if text != *expected || rewritten.broken.is_some() {
+            wrong.push(format!(
+                "{language} `{pattern}` to `{template}`: {:?}\n   wrote {text:?}\nexpected {expected:?}",
+                rewritten.broken
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn templates_are_filled_in() {
+    check(&[
+        (
+            "dart",
+            "dispose($X)",
+            "$X.dispose()",
+            "void m() { dispose(a); dispose(b.c); }",
+            "void m() { a.dispose(); b.c.dispose(); }",
+        ),
+        ("python", "print($$$A)", "log($$$A)", "print(1, 2)\nprint()\n", "log(1, 2)\nlog()\n"),
+        ("dart", "if ($X != null) $X.f()", "$X?.f()", "void m() { if (a != null) a.f(); }", "void m() { a?.f(); }"),
+        ("typescript", "f($A)", r"g(\$A)", "f(1)", "g($A)"),
+        ("typescript", "const $A = $B", "let $A = $B", "const a = 1;\nconst b = 2\n", "let a = 1;\nlet b = 2\n"),
+        ("dart", "if ($C) $S", "if (!$C) $S", "void f() { if (a) b(); }", "void f() { if (!a) b(); }"),
+        ("typescript", "f('$S')", "g(`$S`)", "f('a b')", "g(`a b`)"),
+        ("rust", "Some($A) => $B", "Ok($A) => $B", "fn f() { match x { Some(a) => b, None => c } }", "fn f() { match x { Ok(a) => b, None => c } }"),
+    ]);
+}
+
+/// Nested matches inside captures are rewritten in the same pass.
+#[test]
+fn nested_matches() {
+    check(&[
+        ("typescript", "wrap($A)", "w($A)", "wrap(wrap(1))", "w(w(1))"),
+        ("typescript", "wrap($A)", "w($A, $A)", "wrap(wrap(1))", "w(w(1, 1), w(1, 1))"),
+        ("python", "f($$$A)", "g($$$A)", "f(f(1), f(f()))\n", "g(g(1), g(g()))\n"),
+    ]);
+    let rewritten = run("typescript", "wrap($A)", "w($A)", "wrap(wrap(1))");
+    assert_eq!((rewritten.replacements, rewritten.dropped), (2, 0));
+    let rewritten = run("typescript", "f($$$A)", "g()", "f(f(1))");
+    assert_eq!((rewritten.replacements, rewritten.dropped), (1, 1), "the inner one went with it");
+}
+
+/// An empty run takes its separator along.
+#[test]
+fn separators_stay_sound() {
+    check(&[
+        ("typescript", "f($$$A, $X)", "f($X, $$$A)", "f(1); f(1, 2); f(1, 2, 3)", "f(1); f(2, 1); f(3, 1, 2)"),
+        ("typescript", "f($$$A)", "f($$$A, x)", "f(); f(1); f(1,)", "f(x); f(1, x); f(1, x)"),
+        ("typescript", "f($$$A)", "f(x, $$$A)", "f(); f(1)", "f(x); f(x, 1)"),
+        ("typescript", "f($$$A)", "f(x, $$$A, y)", "f(); f(1)", "f(x, y); f(x, 1, y)"),
+        ("typescript", "y = { $$$P }", "y = { $$$P, x: 1 }", "y = {a:1,}; y = {}", "y = { a:1, x: 1 }; y = { x: 1 }"),
+        ("rust", "f($$$A)", "g!($$$A, end)", "fn h() { f(); f(1, 2,) }", "fn h() { g!(end); g!(1, 2, end) }"),
+    ]);
+}
+
+/// What would lose its precedence is put in parentheses.
+#[test]
+fn precedence_is_kept() {
+    check(&[
+        ("typescript", "sq($A)", "$A * $A", "x = sq(a + b) / 2", "x = ((a + b) * (a + b)) / 2"),
+        ("typescript", "sq($A)", "$A * $A", "x = sq(a) + 2; y = sq(f(b))", "x = a * a + 2; y = f(b) * f(b)"),
+        ("python", "neg($A)", "-$A", "x = neg(a + b)\n", "x = -(a + b)\n"),
+        ("rust", "add($A, $B)", "$A + $B", "fn f() { let x = 2 * add(1, 2); }", "fn f() { let x = 2 * (1 + 2); }"),
+        ("dart", "not($A)", "!$A", "var x = not(a && b);", "var x = !(a && b);"),
+        ("c", "DEREF($P)", "*$P", "void f() { DEREF(p + 1) = 2; }", "void f() { *(p + 1) = 2; }"),
+        ("go", "neg($A)", "-$A", "package p\n\nvar x = neg(a + b)\n", "package p\n\nvar x = -(a + b)\n"),
+        ("typescript", "f($A)", "g(\"$A\", pre$A)", "f(b)", "g(\"b\", preb)"),
+    ]);
+    assert_eq!(run("typescript", "sq($A)", "$A * $A", "x = sq(a + b) / 2").parenthesised, 3);
+}
+
+/// Lines move to where they land, in the file's own kind of indentation.
+#[test]
+fn indentation() {
+    check(&[
+        (
+            "typescript",
+            "run(() => { $$$B })",
+            "try {\n  $$$B\n} catch (e) {\n  log(e)\n}",
+            "function f() {\n\trun(() => {\n\t\ta();\n\t\tif (b) {\n\t\t\tc();\n\t\t}\n\t})\n}\n",
+            "function f() {\n\ttry {\n\t\ta();\n\t\tif (b) {\n\t\t\tc();\n\t\t}\n\t} catch (e) {\n\t\tlog(e)\n\t}\n}\n",
+        ),
+        (
+            "python",
+            "if $C:\n    $$$B",
+            "while $C:\n    $$$B\n    break",
+            "def f():\n  if a:\n    b()\n    c()\n",
+            "def f():\n  while a:\n    b()\n    c()\n    break\n",
+        ),
+        (
+            "typescript",
+            "wrap($A)",
+            "w(\n  $A,\n)",
+            "if (x) {\n    wrap({\n        a: 1,\n    });\n}\n",
+            "if (x) {\n    w(\n        {\n            a: 1,\n        },\n    );\n}\n",
+        ),
+        (
+            "python",
+            "f($S)",
+            "g(\n    1,\n    $S)",
+            "if x:\n    f(\"\"\"a\n  b\n\"\"\")\n",
+            "if x:\n    g(\n        1,\n        \"\"\"a\n  b\n\"\"\")\n",
+        ),
+        (
+            "typescript",
+            "f($A)",
+            "g(\n  $A\n)",
+            "  f(`a\n  b\n    c`)\n",
+            "  g(\n    `a\n  b\n    c`\n  )\n",
+        ),
+        ("rust", "{ $$$B }", "{\n    $$$B\n}", "fn f() {}\n", "fn f() {\n}\n"),
+    ]);
+}
+
+/// Line ends, the byte order mark and the end of the file stay as they are.
+#[test]
+fn line_ends_stay() {
+    check(&[
+        (
+            "typescript",
+            "f($A)",
+            "g(\n  $A\n)",
+            "\u{feff}f(1);\r\nh();\r\n",
+            "\u{feff}g(\r\n  1\r\n);\r\nh();\r\n",
+        ),
+        ("python", "f($$$A)", "g($$$A)", "f(1,\r\n  2)\r\nx = 1", "g(1,\r\n  2)\r\nx = 1"),
+        ("python", "f($A)", "g($A)", "f('''a\r\nb''')\r\n", "g('''a\r\nb''')\r\n"),
+    ]);
+}
+
+/// An empty template deletes, with the line or the separator that would be left over.
+#[test]
+fn deletions() {
+    check(&[
+        ("typescript", "console.log($$$)", "", "a();\n  console.log(1);\nb();\n", "a();\nb();\n"),
+        ("typescript", "console.log($$$);", "", "a(); console.log(1); b();\n", "a();  b();\n"),
+        ("typescript", "import { $$$A } from 'x'", "", "import { a } from 'x';\nb();\n", "b();\n"),
+        ("python", "x", "", "f(a, x)\nf(x, b)\nf(x)\n", "f(a)\nf(b)\nf()\n"),
+        ("dart", "print($X);", "", "void f() {\n  print(1);\n  g();\n}\n", "void f() {\n  g();\n}\n"),
+        ("rust", "dbg!($$$A);", "", "fn f() {\n    dbg!(x);\n    g();\n}\n", "fn f() {\n    g();\n}\n"),
+        ("go", "fmt.Println($$$A)", "", "package p\n\nfunc f() {\n\tfmt.Println(1)\n\tg()\n}\n", "package p\n\nfunc f() {\n\tg()\n}\n"),
+    ]);
+}
+
+/// Comments that a rewrite drops are counted, and a line comment swallows nothing.
+#[test]
+fn comments() {
+    let rewritten = run("typescript", "foo($A, $B)", "bar($B, $A)", "foo(a /*k*/, b)");
+    assert_eq!(rewritten.comments_dropped, 1);
+    let rewritten = run("typescript", "f($$$A)", "g($$$A)", "f(a, // one\n  b)");
+    assert_eq!(rewritten.comments_dropped, 0);
+    check(&[
+        ("typescript", "f(() => { $$$B })", "g(() => { $$$B })", "f(() => {\n  a() // end\n})", "g(() => { a() // end\n })"),
+    ]);
+}
+
+/// A rewrite that breaks the syntax is told with its place.
+#[test]
+fn broken_syntax() {
+    let rewritten = run("typescript", "f($A)", "g($A", "a();\nf(1);\n");
+    let broken = rewritten.broken.unwrap();
+    assert_eq!(broken.line, 2, "{broken:?}");
+    let rewritten = run("rust", "f()", "", "fn g() {\n    let x = f();\n}\n");
+    assert_eq!(rewritten.broken.unwrap().line, 2);
+    let rewritten = run("typescript", "f($A)", "g($A)", "let = = ;\nf(1);\n");
+    assert_eq!(rewritten.broken, None, "errors that were there before do not count");
+}
