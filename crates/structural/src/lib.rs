@@ -5,3 +5,5 @@ mod languages;
 mod walk;
 mod search;
 pub mod rewrite;
+mod ops;
+mod error;

@@ -84,7 +84,7 @@ fn fragments_are_read_in_a_scaffold() {
             "except E as e:\n  b()",
         ]),
         ("rust", "Some($A) => $B", "fn f() { match x { Some(a) => b, None => c } }", &[
-            "Some(a) => b,",
+            "Some(a) => b",
         ]),
         ("typescript", "async $M($$$P): $R { $$$B }", "class A { async m(a: T): P { b() } }", &[
             "async m(a: T): P { b() }",

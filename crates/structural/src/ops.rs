@@ -1,0 +1,81 @@
+//! What the tools do, each in a file of its own: resolved arguments in, a report out.
+
+pub(crate) mod search;
+
+
+use std::fmt;
+
+use crate::languages::Languages;
+use crate::pattern::{Pattern, PatternError};
+
+/// How a language read a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReadAs {
+    pub(crate) language: String,
+    /// The readings that are matched together.
+    pub(crate) readings: Vec<String>,
+}
+
+/// A reading that was not matched, with what it would find.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Later {
+    pub(crate) language: String,
+    pub(crate) context: String,
+    pub(crate) kind: String,
+    pub(crate) count: usize,
+}
+
+/// The languages that were met: how each reads the pattern, and those that do not accept it.
+pub(crate) fn readings(
+    languages: &Languages<'_>,
+    pattern: usize,
+) -> (Vec<ReadAs>, Vec<(String, PatternError)>) {
+    let mut read = Vec::new();
+    let mut rejected = Vec::new();
+    for (id, compiled) in languages.met() {
+        match compiled {
+            Ok(patterns) => read.push(ReadAs {
+                language: id.clone(),
+                readings: patterns[pattern].readings().iter().map(ToString::to_string).collect(),
+            }),
+            Err(error) => rejected.push((id.clone(), error.clone())),
+        }
+    }
+    (read, rejected)
+}
+
+/// Adds up how often later readings would have matched.
+pub(crate) fn count_later(later: &mut Vec<Later>, pattern: &Pattern, counts: &[usize]) {
+    for (reading, &count) in pattern.later_readings().iter().zip(counts) {
+        if count == 0 {
+            continue;
+        }
+        let language = pattern.grammar().id();
+        let known = later.iter_mut().find(|later| {
+            later.language == language
+                && later.context == reading.context()
+                && later.kind == reading.kind()
+        });
+        match known {
+            Some(later) => later.count += count,
+            None => later.push(Later {
+                language: language.to_owned(),
+                context: reading.context().to_owned(),
+                kind: reading.kind().to_owned(),
+                count,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Later {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} as {}: pass `context: {}`",
+            self.count,
+            self.kind.replace('_', " "),
+            self.context
+        )
+    }
+}
