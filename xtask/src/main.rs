@@ -1,2 +1,103 @@
-//! The tasks of this repository.
-fn main() {}
+//! The tasks of this repository: `cargo xtask TASK`.
+//!
+//! Each check is a function over text or over a made-up workspace, so that its own tests can show
+//! that it fails when it should.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what a task prints is what it is run for"
+)]
+
+mod bench;
+mod boundaries;
+mod catalogue;
+mod libtest;
+mod lint;
+mod package;
+mod readme;
+mod report;
+mod shell;
+mod test;
+mod tidy;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use crate::report::Report;
+use crate::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The tasks of this repository.")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Runs everything that continuous integration runs
+    Test {
+        /// Fail where a tool is missing, and want a clean tree, as with CI=true
+        #[arg(long)]
+        ci: bool,
+    },
+    /// Runs rustfmt, clippy, rustdoc and the checks of manifests, sources and links
+    Lint,
+    /// Checks which crate may depend on which
+    Boundaries,
+    /// Runs the two commands of README.md in a fresh clone of the committed state
+    Readme,
+    /// Measures a family of tools: CPU, wall time and memory of whole commands
+    Bench {
+        /// Which family
+        family: bench::Family,
+        /// Print JSON in place of a table
+        #[arg(long)]
+        json: bool,
+        /// How often each command runs, after once for warming up
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+        runs: u16,
+    },
+    /// Checks that the tests named in docs/catalogue exist
+    Catalogue,
+}
+
+fn main() -> ExitCode {
+    match run(Args::parse().task) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether all went well; an error is what kept the task from being done.
+fn run(task: Task) -> Result<bool> {
+    let workspace = Workspace::open()?;
+    let mut report = Report::default();
+    match task {
+        Task::Test { ci } => {
+            let ci = ci || std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
+            test::run(workspace, ci, &mut report)?;
+        }
+        Task::Lint => lint::run(&workspace, &mut report),
+        Task::Boundaries => report.check("boundaries", || boundaries::run(&workspace)),
+        Task::Catalogue => catalogue::run(&workspace, &mut report)?,
+        Task::Readme => {
+            readme::run(&workspace)?;
+            return Ok(true);
+        }
+        Task::Bench { family, json, runs } => {
+            bench::run(&workspace, family, json, runs)?;
+            return Ok(true);
+        }
+    }
+    Ok(report.close())
+}
