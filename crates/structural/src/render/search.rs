@@ -1,0 +1,134 @@
+//! The result of `ast_grep`.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use terret_tiers::{Output, bound, paths};
+
+use super::{CAPTURE, LINE, counted, later, left_out, line, read_as};
+use crate::ops::search::{Captured, Located, Report};
+
+/// Room for the summary below the matches.
+const BODY: bound::Bounds = bound::Bounds::new(28_000, 900);
+
+pub(crate) fn search(workspace: &Path, report: &Report) -> Output {
+    let mut body = String::new();
+    for found in &report.matches {
+        push_match(&mut body, workspace, found);
+    }
+    let body = bound::head(&body, BODY);
+    let truncated = body.truncated();
+    let mut text = format!("pattern read as: {}\n", read_as(&report.read_as));
+    text.push_str(&body.text);
+    if truncated && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(&summary(workspace, report));
+    Output::text(text)
+        .with_details(details(workspace, report))
+        .with_truncated(truncated || report.more)
+}
+
+/// `path:line`, the lines, the captures.
+fn push_match(text: &mut String, workspace: &Path, found: &Located) {
+    let (first, last) = found.lines;
+    text.push_str(&format!("{}:{first}\n", bound::sanitise(&paths::show(workspace, &found.path))));
+    for (number, source) in (first..).zip(&found.text) {
+        text.push_str(&format!("  {number}: {}\n", line(source, LINE)));
+    }
+    let shown = first + found.text.len();
+    if shown <= last {
+        text.push_str(&format!("  … {}\n", counted(last + 1 - shown, "more line", "more lines")));
+    }
+    let captures: Vec<String> = found.captures.iter().map(capture).collect();
+    if !captures.is_empty() {
+        text.push_str(&format!("  {}\n", captures.join(", ")));
+    }
+}
+
+fn capture(captured: &Captured) -> String {
+    let sigil = if captured.run { "$$$" } else { "$" };
+    let text = line(&captured.text, CAPTURE);
+    format!("{sigil}{} = {}", captured.name, if text.is_empty() { "(nothing)" } else { &text })
+}
+
+fn summary(workspace: &Path, report: &Report) -> String {
+    let shown = report.matches.len();
+    let mut clauses = Vec::new();
+    clauses.push(match (shown, report.more) {
+        (0, _) => "0 matches".to_owned(),
+        (_, false) => counted(shown, "match", "matches"),
+        (_, true) => format!(
+            "{} shown, there are more: narrow `path` or raise `max_results`",
+            counted(shown, "match", "matches")
+        ),
+    });
+    if !report.later.is_empty() {
+        clauses.push(later(&report.later));
+    }
+    let files = counted(report.searched, "file", "files");
+    clauses.push(if report.more {
+        format!("stopped after {files}")
+    } else {
+        format!("{files} searched")
+    });
+    clauses.extend(left_out(workspace, &report.skipped, &report.with_errors, &report.rejected));
+    clauses.join("; ")
+}
+
+fn details(workspace: &Path, report: &Report) -> Value {
+    let show = |path: &Path| paths::show(workspace, path);
+    let captures = |found: &Located| {
+        let one = |captured: &Captured| {
+            (captured.name.clone(), json!({ "text": captured.text, "run": captured.run }))
+        };
+        Value::Object(found.captures.iter().map(one).collect::<Map<_, _>>())
+    };
+    let matches: Vec<Value> = report
+        .matches
+        .iter()
+        .map(|found| {
+            json!({
+                "path": show(&found.path),
+                "language": found.language,
+                "line": found.lines.0,
+                "end_line": found.lines.1,
+                "column": found.column,
+                "bytes": [found.bytes.start, found.bytes.end],
+                "text": found.text.join("\n"),
+                "captures": captures(found),
+            })
+        })
+        .collect();
+    let readings: Vec<Value> = report
+        .read_as
+        .iter()
+        .map(|read| json!({ "language": read.language, "readings": read.readings }))
+        .collect();
+    let later: Vec<Value> = report
+        .later
+        .iter()
+        .map(|later| {
+            json!({
+                "language": later.language,
+                "context": later.context,
+                "kind": later.kind,
+                "count": later.count,
+            })
+        })
+        .collect();
+    json!({
+        "matches": matches,
+        "more": report.more,
+        "readings": readings,
+        "later_readings": later,
+        "files_searched": report.searched,
+        "files_skipped": report.skipped.iter().map(|skipped| {
+            json!({ "path": show(&skipped.path), "reason": skipped.reason })
+        }).collect::<Vec<_>>(),
+        "files_with_errors": report.with_errors.iter().map(|path| show(path)).collect::<Vec<_>>(),
+        "languages_rejected": report.rejected.iter().map(|(id, error)| {
+            json!({ "language": id, "error": error.to_string() })
+        }).collect::<Vec<_>>(),
+    })
+}
