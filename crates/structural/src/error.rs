@@ -11,8 +11,7 @@ use crate::walk::TargetError;
 
 /// Why a search or a rewrite gave no result.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum Error {
+pub(crate) enum Error {
     /// The language is not known or not compiled in.
     Grammar(GrammarError),
     /// The pattern does not compile in the language that was asked for.
@@ -34,8 +33,10 @@ pub enum Error {
     Breaks(Vec<(PathBuf, crate::rewrite::SyntaxBreak)>),
     /// The change is too large to be staged.
     TooLarge(String),
-    /// The files could not be captured.
-    Capture(String),
+    /// Files that cannot be edited as they are.
+    Unfit(Vec<(PathBuf, String)>),
+    /// The workspace itself cannot be used.
+    Workspace(std::io::Error),
     /// The caller wanted no more.
     Interrupted,
 }
@@ -76,7 +77,18 @@ impl fmt::Display for Error {
                 }
                 f.write_str("\nmend the rewrite, or pass `allow_syntax_errors`")
             }
-            Self::TooLarge(message) | Self::Capture(message) => f.write_str(message),
+            Self::Unfit(files) => {
+                f.write_str("nothing is staged, since not every file can be edited:")?;
+                for (path, reason) in files.iter().take(5) {
+                    write!(f, "\n- {}: {reason}", path.display())?;
+                }
+                if files.len() > 5 {
+                    write!(f, "\n- and {} more files", files.len() - 5)?;
+                }
+                f.write_str("\nnarrow `path` to leave them out")
+            }
+            Self::TooLarge(message) => f.write_str(message),
+            Self::Workspace(error) => write!(f, "the workspace cannot be opened: {error}"),
             Self::Interrupted => f.write_str("the search was interrupted"),
         }
     }

@@ -92,6 +92,40 @@ pub fn find(
     search.found
 }
 
+/// The candidates that would match but for what they have more than the pattern shows: for each the
+/// names of that, joined by ` + `.
+#[must_use]
+pub fn near_misses(
+    pattern: &Pattern,
+    tree: &Tree,
+    source: &[u8],
+    interrupted: &dyn Fn() -> bool,
+) -> Vec<String> {
+    let compiled = pattern.compiled();
+    let mut sequence = Sequence::lenient(compiled, source);
+    let roots: Vec<Root> = compiled.readings[..compiled.active].iter().map(Root::of).collect();
+    let mut misses = Vec::new();
+    let mut cursor = tree.walk();
+    let mut visited = 0_u32;
+    loop {
+        let node = cursor.node();
+        visited = visited.wrapping_add(1);
+        if visited.is_multiple_of(4096) && interrupted() {
+            break;
+        }
+        for (reading, root) in roots.iter().enumerate() {
+            if root.admits(node) && sequence.start(reading, &[Child::Node(node)]) {
+                misses.push(sequence.extras().join(" + "));
+                break;
+            }
+        }
+        if !advance(&mut cursor) {
+            break;
+        }
+    }
+    misses
+}
+
 /// Steps to the next node of the tree, parents before their children.
 fn advance(cursor: &mut TreeCursor<'_>) -> bool {
     if cursor.goto_first_child() {
@@ -130,9 +164,8 @@ impl Root {
 fn shown_end(pattern: &Node, node: Syntax<'_>, tables: &Tables) -> usize {
     let (mut pattern, mut node) = (pattern, node);
     loop {
-        let last = u32::try_from(node.child_count()).ok().and_then(|count| {
-            (0..count).rev().filter_map(|at| node.child(at)).find(|child| !tables.is_trivia(*child))
-        });
+        let children = (0..node.child_count()).rev().filter_map(|at| node.child(at));
+        let last = children.into_iter().find(|child| !tables.is_trivia(*child));
         let (Node::Inner { children, .. }, Some(last)) = (pattern, last) else {
             return node.end_byte();
         };
@@ -187,8 +220,8 @@ impl<'t> Search<'_, 't> {
             &mut self.siblings,
         );
         let siblings = std::mem::take(&mut self.siblings);
-        for reading in 0..roots.len() {
-            if !matches!(roots[reading], Root::Window) {
+        for (reading, root) in roots.iter().enumerate() {
+            if !matches!(root, Root::Window) {
                 continue;
             }
             let mut from = 0;

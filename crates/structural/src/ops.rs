@@ -1,6 +1,8 @@
 //! What the tools do, each in a file of its own: resolved arguments in, a report out.
 
 pub(crate) mod search;
+#[cfg(any())]
+pub(crate) mod stage;
 
 
 use std::fmt;

@@ -1,5 +1,7 @@
 //! Patterns: fragments of source text with metavariables, compiled for one language.
 
+mod cover;
+mod failure;
 mod fragment;
 mod ladder;
 mod mould;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use terret_grammars::Grammar;
 
-pub(crate) use fragment::{Fragment, Metavariable, Piece};
+pub(crate) use fragment::{Fragment, Piece};
 pub(crate) use shape::{Child, Node, Run, children_into};
 pub(crate) use tables::Tables;
 
@@ -125,6 +127,11 @@ impl Pattern {
     pub(crate) fn compiled(&self) -> &Compiled {
         &self.inner
     }
+}
+
+/// The names that a pattern binds, in order of first use, in whichever language.
+pub(crate) fn binds(text: &str) -> Result<Vec<String>, PatternError> {
+    Ok(ladder::variables(&Fragment::of_pattern(text)?))
 }
 
 /// The texts of two bytes and more that every match holds, the longest first.

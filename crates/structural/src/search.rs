@@ -31,14 +31,37 @@ const STACK: usize = 16 * 1024 * 1024;
 /// A NUL in the first bytes tells a binary file.
 const SNIFFED: usize = 8 * 1024;
 
-/// A file in which something may have been found.
-pub(crate) struct Hit<'a> {
+/// A parsed file that may hold a match.
+pub(crate) struct Parsed<'a> {
     pub(crate) path: &'a Path,
     pub(crate) source: &'a [u8],
     pub(crate) tree: &'a Tree,
     pub(crate) patterns: &'a Arc<[Pattern]>,
-    /// What was found for each pattern.
-    pub(crate) found: Vec<Found>,
+    /// Says when the file has taken long enough.
+    pub(crate) late: &'a dyn Fn() -> bool,
+}
+
+/// What a visit makes of a file.
+pub(crate) struct Visit<T> {
+    /// Absent when there is nothing to consume.
+    pub(crate) value: Option<T>,
+    /// Why the visit did not see everything.
+    pub(crate) incomplete: Option<String>,
+}
+
+impl Parsed<'_> {
+    /// Finds each of the patterns; absent when there is nothing of any of them.
+    pub(crate) fn find(&self) -> Visit<Vec<Found>> {
+        let find = |pattern| matcher::find(pattern, self.tree, self.source, self.late);
+        let found: Vec<Found> = self.patterns.iter().map(find).collect();
+        let given_up = found.iter().map(|found| found.given_up.len()).sum::<usize>();
+        let is_empty = found.iter().all(|found| {
+            found.matches.is_empty() && found.later.iter().all(|count| *count == 0)
+        });
+        let incomplete = (given_up > 0)
+            .then(|| format!("{given_up} candidates were given up: the pattern is too ambiguous there"));
+        Visit { value: (!is_empty).then_some(found), incomplete }
+    }
 }
 
 /// A file that was not searched, or not to its end.
@@ -75,7 +98,7 @@ pub(crate) struct Request<'a> {
 pub(crate) fn run<T: Send>(
     request: &Request<'_>,
     languages: &mut Languages<'_>,
-    visit: &(dyn Fn(Hit<'_>) -> T + Sync),
+    visit: &(dyn Fn(&Parsed<'_>) -> Visit<T> + Sync),
     consume: &mut dyn FnMut(T) -> ControlFlow<()>,
 ) -> Summary {
     let feed = Mutex::new(Feed {
@@ -194,7 +217,7 @@ struct Worker<'w, 'f, 'l, T> {
     stop: &'w AtomicBool,
     searched: &'w AtomicUsize,
     interrupted: &'w (dyn Fn() -> bool + Sync),
-    visit: &'w (dyn Fn(Hit<'_>) -> T + Sync),
+    visit: &'w (dyn Fn(&Parsed<'_>) -> Visit<T> + Sync),
     /// The one file was named by its path: it is searched whatever it looks like.
     named: bool,
 }
@@ -243,23 +266,15 @@ impl<T> Worker<'_, '_, '_, T> {
         let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
             return skipped(format!("parsing took over {} s", MOST_TIME.as_secs()));
         };
-        let found: Vec<Found> =
-            patterns.iter().map(|pattern| matcher::find(pattern, &tree, source, &late)).collect();
-        let given_up = found.iter().map(|found| found.given_up.len()).sum::<usize>();
+        let visit =
+            (self.visit)(&Parsed { path, source, tree: &tree, patterns, late: &late });
         let reason = if late() && !(self.interrupted)() {
             Some(format!("matching took over {} s, results are incomplete", MOST_TIME.as_secs()))
-        } else if given_up > 0 {
-            Some(format!("{given_up} candidates were given up: the pattern is too ambiguous there"))
         } else {
-            None
+            visit.incomplete
         };
         let with_errors = tree.root_node().has_error();
-        let is_empty = found.iter().all(|found| {
-            found.matches.is_empty() && found.later.iter().all(|count| *count == 0)
-        });
-        let value =
-            (!is_empty).then(|| (self.visit)(Hit { path, source, tree: &tree, patterns, found }));
-        Outcome { path: Some(path.to_owned()), with_errors, skipped: reason, value }
+        Outcome { path: Some(path.to_owned()), with_errors, skipped: reason, value: visit.value }
     }
 }
 

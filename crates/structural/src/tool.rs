@@ -105,7 +105,8 @@ fn tool_error(error: Error, context: &CallContext) -> ToolError {
         }
         Error::Target(TargetError::Glob(_)) => ToolError::invalid_arguments(message),
         Error::Target(TargetError::Unreadable(..)) => ToolError::failed(message),
-        Error::Breaks(_) | Error::TooLarge(_) | Error::Capture(_) => ToolError::refused(message),
+        Error::Breaks(_) | Error::TooLarge(_) | Error::Unfit(_) => ToolError::refused(message),
+        Error::Workspace(_) => ToolError::failed(message),
         Error::Interrupted => context.interrupted().unwrap_or_else(|| ToolError::cancelled(message)),
     }
 }

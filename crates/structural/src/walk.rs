@@ -18,8 +18,7 @@ pub(crate) struct Target {
 
 /// Why a `path` argument names nothing.
 #[derive(Debug)]
-#[non_exhaustive]
-pub enum TargetError {
+pub(crate) enum TargetError {
     /// There is no such file or folder.
     NotFound(String),
     /// The glob does not parse.

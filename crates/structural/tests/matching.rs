@@ -1,7 +1,9 @@
 //! What patterns match, by theme. A row is: language, pattern, source, the text of each match.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use terret_grammars::{GrammarSource, Shipped};
-use terret_structural::matcher::{Found, find};
+use terret_structural::matcher::{Found, find, near_misses};
 use terret_structural::pattern::Pattern;
 
 type Row<'a> = (&'a str, &'a str, &'a str, &'a [&'a str]);
@@ -313,4 +315,32 @@ fn later_readings_are_counted() {
         .map(|(reading, count)| format!("{count} {reading}"))
         .collect();
     assert_eq!(counted, ["1 argument, named_argument"]);
+}
+
+/// Near misses name what candidates have that the pattern does not show.
+#[test]
+fn near_misses_are_named() {
+    let rows: &[Row<'_>] = &[
+        ("rust", "fn $F() { $$$B }", "pub fn a() {} fn b() -> T {} pub async fn c() {} fn d(x: T) {}", &[
+
+            "visibility_modifier",
+            "return_type",
+            "visibility_modifier + function_modifiers",
+            "parameter",
+        ]),
+        ("typescript", "if ($C) { $$$B }", "if (a) { b } else { c }", &["alternative"]),
+        ("python", "def $F($$$P): $$$B", "async def f(a):\n  pass\n", &["async"]),
+        ("rust", "let $A = $B;", "fn f() { let mut a: T = b; }", &["mutable_specifier + type"]),
+        ("typescript", "f($A)", "f(a, b)", &[]),
+        ("dart", "class $C { $$$B }", "abstract class A extends B {}", &["superclass"]),
+    ];
+    for (language, pattern, source, expected) in rows {
+        let grammar = Shipped.grammar(language).unwrap();
+        let pattern = Pattern::compile(&grammar, pattern, None).unwrap();
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(grammar.language()).unwrap();
+        let tree = parser.parse(source, None).unwrap();
+        let misses = near_misses(&pattern, &tree, source.as_bytes(), &|| false);
+        assert_eq!(misses, *expected, "{source}");
+    }
 }

@@ -3,6 +3,8 @@
 //! (`!`), and the reason where a reading is not the obvious one (`#`). `UPDATE_EXPECT=1` rewrites
 //! all but the reasons.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use expect_test::expect_file;
 use terret_grammars::{GrammarSource, Shipped};
 use terret_structural::pattern::Pattern;

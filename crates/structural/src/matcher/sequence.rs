@@ -8,6 +8,9 @@ use tree_sitter::Node as Syntax;
 use super::{Capture, MOST_STEPS, tokens};
 use crate::pattern::{Child, Compiled, Node, Run, children_into};
 
+/// The most children that a near miss may have more than the pattern.
+const MOST_EXTRAS: usize = 4;
+
 /// What is left to match once the innermost list is through: the lists around it.
 struct Rest<'p, 'r> {
     pattern: &'p [Node],
@@ -48,6 +51,10 @@ pub(super) struct Sequence<'p, 't> {
     taken: usize,
     /// For a run of the pattern in a list: the ends that were tried in vain.
     failed: HashMap<(usize, usize), Range<usize>>,
+    /// Whether a candidate may have more than the pattern shows.
+    lenient: bool,
+    /// What it had more.
+    extras: Vec<Syntax<'t>>,
 }
 
 impl<'p, 't> Sequence<'p, 't> {
@@ -62,7 +69,27 @@ impl<'p, 't> Sequence<'p, 't> {
             window: false,
             taken: 0,
             failed: HashMap::new(),
+            lenient: false,
+            extras: Vec::new(),
         }
+    }
+
+    /// One that lets a candidate have a little more than the pattern shows.
+    pub(super) fn lenient(compiled: &'p Compiled, source: &'t [u8]) -> Self {
+        Self { lenient: true, ..Self::new(compiled, source) }
+    }
+
+    /// The names of what the last candidate had more: fields, else kinds, else tokens.
+    pub(super) fn extras(&self) -> Vec<&'t str> {
+        let named = self.extras.iter().any(|node| node.is_named());
+        let mut names: Vec<&str> = self
+            .extras
+            .iter()
+            .filter(|node| node.is_named() || !named)
+            .map(|node| field_name(*node).unwrap_or(node.kind()))
+            .collect();
+        names.dedup();
+        names
     }
 
     pub(super) fn compiled(&self) -> &'p Compiled {
@@ -75,7 +102,7 @@ impl<'p, 't> Sequence<'p, 't> {
 
     /// Whether the last candidate took too many steps to be decided.
     pub(super) fn gave_up(&self) -> bool {
-        self.steps > MOST_STEPS
+        self.steps > self.most_steps()
     }
 
     /// How many of the siblings the last window took.
@@ -97,6 +124,7 @@ impl<'p, 't> Sequence<'p, 't> {
         self.bound.fill(None);
         self.trail.clear();
         self.failed.clear();
+        self.extras.clear();
         self.steps = 0;
         self.window = roots.len() > 1;
         let text = match (siblings.first(), siblings.last()) {
@@ -116,6 +144,53 @@ impl<'p, 't> Sequence<'p, 't> {
     /// undone by who chose that way.
     fn list(
         &mut self,
+        pattern: &'p [Node],
+        list: List,
+        at: usize,
+        rest: Option<&Rest<'p, '_>>,
+    ) -> bool {
+        if !self.lenient {
+            return self.strict(pattern, list, at, rest);
+        }
+        let (bound, arena) = (self.trail.len(), self.arena.len());
+        if self.strict(pattern, list, at, rest) {
+            return true;
+        }
+        self.undo(bound);
+        self.arena.truncate(arena);
+        let Some(extra) = self.extra(list, at) else { return false };
+        self.extras.push(extra);
+        if self.list(pattern, list, at + 1, rest) {
+            return true;
+        }
+        self.undo(bound);
+        self.arena.truncate(arena);
+        self.extras.pop();
+        false
+    }
+
+    /// The sibling at this place, if it is something that a candidate may have more: no bracket and
+    /// no member of a list with separators.
+    fn extra(&self, list: List, at: usize) -> Option<Syntax<'t>> {
+        if at >= list.end || list.owner == 0 || self.extras.len() >= MOST_EXTRAS {
+            return None;
+        }
+        let Child::Node(node) = self.arena[at] else { return None };
+        let separated = |at: usize| {
+            (list.start..list.end).contains(&at)
+                && self.arena[at].is_separator(&self.compiled.tables)
+        };
+        let listed = separated(at) || separated(at + 1) || at > 0 && separated(at - 1);
+        let bracket = matches!(node.kind(), "(" | ")" | "[" | "]" | "{" | "}" | "<" | ">");
+        (!listed && !bracket && !node.has_error()).then_some(node)
+    }
+
+    fn most_steps(&self) -> u32 {
+        if self.lenient { MOST_STEPS / 50 } else { MOST_STEPS }
+    }
+
+    fn strict(
+        &mut self,
         mut pattern: &'p [Node],
         list: List,
         mut at: usize,
@@ -123,7 +198,7 @@ impl<'p, 't> Sequence<'p, 't> {
     ) -> bool {
         loop {
             self.steps += 1;
-            if self.steps > MOST_STEPS {
+            if self.steps > self.most_steps() {
                 return false;
             }
             let Some((first, after)) = pattern.split_first() else {
@@ -191,6 +266,9 @@ impl<'p, 't> Sequence<'p, 't> {
             }
             pattern = after;
             at += 1;
+            if self.lenient {
+                return self.list(pattern, list, at, rest);
+            }
         }
     }
 
@@ -246,7 +324,7 @@ impl<'p, 't> Sequence<'p, 't> {
         }
         // Without a repeated name the outcome depends on the end alone, so that no end is tried
         // twice for the same run of the same list.
-        let remembers = self.compiled.runs > 1 && !self.compiled.repeats;
+        let remembers = self.compiled.runs > 1 && !self.compiled.repeats && !self.lenient;
         let key = (std::ptr::from_ref(&pattern[0]).addr(), list.owner);
         let tried = self.failed.get(&key).filter(|_| remembers).cloned().unwrap_or(0..0);
         let from = at + 1 - list.start;
@@ -384,4 +462,12 @@ impl<'p, 't> Sequence<'p, 't> {
             self.bound[usize::from(variable)] = None;
         }
     }
+}
+
+/// The name of the field that the node is in its parent.
+fn field_name<'t>(node: Syntax<'t>) -> Option<&'t str> {
+    let parent = node.parent()?;
+    let mut cursor = parent.walk();
+    let index = parent.children(&mut cursor).position(|child| child == node)?;
+    parent.field_name_for_child(u32::try_from(index).ok()?)
 }

@@ -1,5 +1,6 @@
 //! `ast_grep`: finds a pattern in the files of a target.
 
+use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
@@ -10,7 +11,8 @@ use super::{Later, ReadAs, count_later, readings};
 use crate::error::Error;
 use crate::languages::Languages;
 use crate::pattern::PatternError;
-use crate::search::{self, Hit, Request, Skipped};
+use crate::matcher::{self, Found};
+use crate::search::{self, Parsed, Request, Skipped, Visit};
 use crate::walk::Target;
 
 /// The most lines of a match that are kept.
@@ -38,6 +40,8 @@ pub(crate) struct Report {
     pub(crate) read_as: Vec<ReadAs>,
     pub(crate) rejected: Vec<(String, PatternError)>,
     pub(crate) later: Vec<Later>,
+    /// What keeps candidates from matching, and how many of them: most first.
+    pub(crate) near: Vec<(String, usize)>,
     pub(crate) searched: usize,
     pub(crate) with_errors: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skipped>,
@@ -79,9 +83,13 @@ impl Search<'_> {
         let wanted = self.max_results;
         let mut matches: Vec<Located> = Vec::new();
         let mut later: Vec<Later> = Vec::new();
-        let visit = |hit: Hit<'_>| {
-            let counts = hit.found[0].later.clone();
-            (located(&hit, wanted + 1), hit.patterns.clone(), counts)
+        let visit = |file: &Parsed<'_>| {
+            let Visit { value, incomplete } = file.find();
+            let value = value.map(|mut found| {
+                let found = found.swap_remove(0);
+                (located(file, &found, wanted + 1), file.patterns.clone(), found.later)
+            });
+            Visit { value, incomplete }
         };
         let summary = search::run(&request, &mut languages, &visit, &mut |found| {
             let (located, patterns, counts) = found;
@@ -92,6 +100,11 @@ impl Search<'_> {
         if summary.interrupted {
             return Err(Error::Interrupted);
         }
+        let near = if matches.is_empty() && later.is_empty() {
+            near_misses(&request, &mut languages)
+        } else {
+            Vec::new()
+        };
         let (read_as, rejected) = readings(&languages, 0);
         if read_as.is_empty() {
             return Err(nothing_searched(&self.target, rejected));
@@ -107,11 +120,31 @@ impl Search<'_> {
             read_as,
             rejected,
             later,
+            near,
             searched: summary.searched,
             with_errors: summary.with_errors,
             skipped: summary.skipped,
         })
     }
+}
+
+/// Counts what the candidates have that the pattern does not show. Only files with the pattern's
+/// literals are parsed for it.
+fn near_misses(request: &Request<'_>, languages: &mut Languages<'_>) -> Vec<(String, usize)> {
+    let visit = |file: &Parsed<'_>| {
+        let misses = matcher::near_misses(&file.patterns[0], file.tree, file.source, file.late);
+        Visit { value: (!misses.is_empty()).then_some(misses), incomplete: None }
+    };
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    search::run(request, languages, &visit, &mut |misses: Vec<String>| {
+        for miss in misses {
+            *counts.entry(miss).or_default() += 1;
+        }
+        ControlFlow::Continue(())
+    });
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
+    counts
 }
 
 /// Why no file was searched.
@@ -123,33 +156,33 @@ pub(super) fn nothing_searched(target: &Target, rejected: Vec<(String, PatternEr
     }
 }
 
-fn located(hit: &Hit<'_>, most: usize) -> Vec<Located> {
-    let pattern = &hit.patterns[0];
+fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
+    let pattern = &file.patterns[0];
     let mut line = 1;
     let mut counted = 0;
     let mut located = Vec::new();
-    for found in hit.found[0].matches.iter().take(most) {
+    for found in found.matches.iter().take(most) {
         let range = found.range.clone();
-        line += memchr_iter(b'\n', &hit.source[counted..range.start]).count();
+        line += memchr_iter(b'\n', &file.source[counted..range.start]).count();
         counted = range.start;
-        let start = memchr::memrchr(b'\n', &hit.source[..range.start]).map_or(0, |at| at + 1);
-        let inside = memchr_iter(b'\n', &hit.source[range.clone()]).count();
-        let end = memchr::memchr(b'\n', &hit.source[range.end..])
-            .map_or(hit.source.len(), |at| range.end + at);
-        let text = hit.source[start..end].split(|byte| *byte == b'\n').take(MOST_LINES);
+        let start = memchr::memrchr(b'\n', &file.source[..range.start]).map_or(0, |at| at + 1);
+        let inside = memchr_iter(b'\n', &file.source[range.clone()]).count();
+        let end = memchr::memchr(b'\n', &file.source[range.end..])
+            .map_or(file.source.len(), |at| range.end + at);
+        let text = file.source[start..end].split(|byte| *byte == b'\n').take(MOST_LINES);
         let names = pattern.variables().iter().zip(&found.captures);
         let captures = names.filter_map(|(name, capture)| {
             capture.as_ref().map(|capture| Captured {
                 name: name.clone(),
                 run: capture.run,
-                text: bounded(&hit.source[capture.range.clone()]),
+                text: bounded(&file.source[capture.range.clone()]),
             })
         });
         located.push(Located {
-            path: hit.path.to_owned(),
+            path: file.path.to_owned(),
             language: pattern.grammar().id().to_owned(),
             lines: (line, line + inside),
-            column: String::from_utf8_lossy(&hit.source[start..range.start]).chars().count() + 1,
+            column: String::from_utf8_lossy(&file.source[start..range.start]).chars().count() + 1,
             text: text.map(|line| bounded(line.strip_suffix(b"\r").unwrap_or(line))).collect(),
             captures: captures.collect(),
             bytes: range,

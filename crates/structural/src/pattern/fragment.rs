@@ -1,5 +1,6 @@
 //! The text of a pattern, split into literal pieces and metavariables.
 
+use std::fmt;
 use std::ops::Range;
 
 use super::PatternError;
@@ -11,6 +12,13 @@ pub(crate) struct Metavariable {
     pub(crate) name: Option<String>,
     /// `$$$`: any number of siblings.
     pub(crate) run: bool,
+}
+
+impl fmt::Display for Metavariable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sigil = if self.run { "$$$" } else { "$" };
+        write!(f, "{sigil}{}", self.name.as_deref().unwrap_or(if self.run { "" } else { "_" }))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,6 +125,16 @@ impl Fragment {
             }
         }
         (text, holes)
+    }
+}
+
+/// The fragment as it was written.
+impl fmt::Display for Fragment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pieces.iter().try_for_each(|piece| match piece {
+            Piece::Literal(text) => f.write_str(text),
+            Piece::Hole(hole) => hole.fmt(f),
+        })
     }
 }
 

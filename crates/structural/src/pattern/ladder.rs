@@ -11,10 +11,12 @@ use memchr::memmem;
 use terret_grammars::{Context, Grammar};
 use tree_sitter::{Node as Syntax, Parser, Tree};
 
+use super::cover::{self, cover, innermost};
+use super::failure::{self, Failure};
 use super::mould::{self, Moulded};
 use super::shape::{Builder, Hole, Misfit, Node};
 use super::tables::Tables;
-use super::{Compiled, Fragment, literals_of, PatternError, Piece, Reading, Unparsable};
+use super::{Compiled, Fragment, PatternError, Piece, Reading, literals_of};
 
 pub(super) fn compile(
     grammar: &Grammar,
@@ -86,23 +88,13 @@ fn contexts<'g>(
         return Err(PatternError::UnknownContext {
             language: grammar.data().name.clone(),
             asked: asked.to_owned(),
-            known: names(all),
+            known: failure::names(all),
         });
     }
     Ok(chosen)
 }
 
-fn names<'c>(contexts: impl IntoIterator<Item = &'c Context>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for context in contexts {
-        if !names.contains(&context.name) {
-            names.push(context.name.clone());
-        }
-    }
-    names
-}
-
-fn variables(fragment: &Fragment) -> Vec<String> {
+pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
     let mut variables: Vec<String> = Vec::new();
     for name in fragment.holes().filter_map(|hole| hole.name.as_ref()) {
         if !variables.contains(name) {
@@ -145,16 +137,6 @@ fn is_name(reading: &Reading) -> bool {
     matches!(&reading.roots[..], [Node::Leaf { .. }])
 }
 
-/// Why one context did not accept.
-#[derive(Debug)]
-enum Failure {
-    /// Parsing failed at this offset of the fragment as it was spelled.
-    Syntax { context: String, place: (usize, usize) },
-    Token(String),
-    Cover,
-    OnlyComment,
-}
-
 /// A fragment put into a context.
 struct Scaffold {
     text: String,
@@ -182,7 +164,7 @@ impl Ladder<'_> {
             }
         }
         let Some(fewest) = readings.iter().map(|reading| reading.misused_keywords).min() else {
-            return Err(self.error(contexts));
+            return Err(failure::explain(self.grammar, self.fragment, contexts, &self.failures));
         };
         readings.retain(|reading| reading.misused_keywords == fewest);
         Ok(readings)
@@ -239,7 +221,11 @@ impl Ladder<'_> {
     ) -> Result<Reading, Failure> {
         let root = tree.root_node();
         if root.has_error() {
-            return Err(self.syntax_failure(context, scaffold, root));
+            let at = cover::first_error(root).unwrap_or(scaffold.fragment.start);
+            return Err(Failure::Syntax {
+                context: context.name.clone(),
+                place: self.place(scaffold, at),
+            });
         }
         let exact = cover(root, scaffold.fragment.clone(), &self.tables).or_else(|| {
             // A directive ends with its line, and some grammars count the line end in.
@@ -278,7 +264,7 @@ impl Ladder<'_> {
             // expression; the members of a window as the siblings that they are.
             let node = if let [single] = cover[..] { innermost(single) } else { *node };
             roots.push(builder.build(node).map_err(|misfit| match misfit {
-                Misfit::InsideToken(token) => Failure::Token(self.with_metavariables(&token)),
+                Misfit::InsideToken(token) => Failure::Token(token),
                 Misfit::NotOneNode => Failure::Cover,
             })?);
         }
@@ -347,7 +333,7 @@ impl Ladder<'_> {
         let wraps = node.child_count() == 1
             && node.child(0).is_some_and(|child| !child.is_named() && child.child_count() == 0);
         if node.child_count() > 0 && !wraps {
-            let children = (0..node.child_count()).filter_map(|at| node.child(at as u32));
+            let children = (0..node.child_count()).filter_map(|at| node.child(at));
             return children.map(|child| self.misused(child, scaffold)).sum();
         }
         let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -359,147 +345,29 @@ impl Ladder<'_> {
         usize::from(listed() || is_token())
     }
 
-    fn syntax_failure(&self, context: &Context, scaffold: &Scaffold, root: Syntax<'_>) -> Failure {
-        let at = first_error(root).unwrap_or(scaffold.fragment.start);
-        let offset = at.clamp(scaffold.fragment.start, scaffold.fragment.end);
-        let hole = scaffold.holes.iter().position(|hole| hole.range.contains(&offset));
-        // Counted in what the caller wrote: whole pieces before it, then the rest of this one.
-        let before = match hole {
-            Some(hole) => self.written_before(hole),
-            None => {
-                let passed = scaffold.holes.iter().filter(|hole| hole.range.end <= offset).count();
-                let from = match passed {
-                    0 => scaffold.fragment.start,
-                    passed => scaffold.holes[passed - 1].range.end,
-                };
-                let start = match passed {
-                    0 => 0,
-                    passed => self.written_before(passed - 1) + written(self.hole(passed - 1)).len(),
-                };
-                start + (offset - from)
-            }
-        };
-        let remaining = scaffold.fragment.end - offset;
-        Failure::Syntax { context: context.name.clone(), place: (before, remaining) }
-    }
 
-    fn hole(&self, index: usize) -> &super::Metavariable {
-        self.fragment.holes().nth(index).expect("the index counts the holes")
-    }
-
-    /// The length of what was written before the hole with this number.
-    fn written_before(&self, index: usize) -> usize {
-        let mut length = 0;
-        let mut seen = 0;
+    /// Where a byte of the scaffold is in the fragment as it was written.
+    fn place(&self, scaffold: &Scaffold, byte: usize) -> usize {
+        let byte = byte.clamp(scaffold.fragment.start, scaffold.fragment.end);
+        let mut written = 0;
+        let mut spelled = scaffold.fragment.start;
+        let mut holes = scaffold.holes.iter();
         for piece in &self.fragment.pieces {
-            match piece {
-                Piece::Literal(text) => length += text.len(),
-                Piece::Hole(_) if seen == index => break,
+            let (length, end) = match piece {
+                Piece::Literal(text) => (text.len(), spelled + text.len()),
                 Piece::Hole(hole) => {
-                    length += written(hole).len();
-                    seen += 1;
+                    (hole.to_string().len(), holes.next().map_or(spelled, |hole| hole.range.end))
                 }
+            };
+            if byte < end {
+                let is_literal = matches!(piece, Piece::Literal(_));
+                return written + if is_literal { byte - spelled } else { 0 };
             }
+            written += length;
+            spelled = end;
         }
-        length
+        written
     }
-
-    /// The text of a token with its metavariables as they were written.
-    fn with_metavariables(&self, token: &str) -> String {
-        let mut text = token.to_owned();
-        let word = &self.grammar.data().hole;
-        // Which of the metavariables it was is not known here; the first that is left is as good.
-        for hole in self.fragment.holes() {
-            text = text.replacen(word, &written(hole), 1);
-        }
-        text
-    }
-
-    fn error(&self, contexts: &[&Context]) -> PatternError {
-        let language = self.grammar.data().name.clone();
-        if self.failures.iter().any(|failure| matches!(failure, Failure::OnlyComment)) {
-            return PatternError::Nothing(
-                "the pattern is a comment: comments are not compared, use a text search for them"
-                    .to_owned(),
-            );
-        }
-        if let Some(token) = self.failures.iter().find_map(|failure| match failure {
-            Failure::Token(token) => Some(token.clone()),
-            _ => None,
-        }) {
-            return PatternError::InsideToken { language, token };
-        }
-        let text: String = self
-            .fragment
-            .pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Literal(text) => text.clone(),
-                Piece::Hole(hole) => written(hole),
-            })
-            .collect();
-        let (nearest, place) = self
-            .failures
-            .iter()
-            .filter_map(|failure| match failure {
-                Failure::Syntax { context, place } => Some((context, place.0)),
-                _ => None,
-            })
-            // The first of the farthest.
-            .fold(None, |best: Option<(&String, usize)>, (context, place)| match best {
-                Some((_, farthest)) if farthest >= place => best,
-                _ => Some((context, place)),
-            })
-            .map_or((contexts[0].name.clone(), 0), |(context, place)| (context.clone(), place));
-        let mut place = place.min(text.len());
-        while !text.is_char_boundary(place) {
-            place -= 1;
-        }
-        let (before, after) = text.split_at(place);
-        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        PatternError::Unparsable(Box::new(Unparsable {
-            language,
-            tried: names(contexts.iter().copied()),
-            nearest,
-            line: before.matches('\n').count() + 1,
-            column,
-            found: first_word(after),
-            hint: hint(&text, after),
-        }))
-    }
-}
-
-fn written(hole: &super::Metavariable) -> String {
-    let sigil = if hole.run { "$$$" } else { "$" };
-    let name = hole.name.as_deref().unwrap_or(if hole.run { "" } else { "_" });
-    format!("{sigil}{name}")
-}
-
-fn first_word(text: &str) -> String {
-    let text = text.trim_start();
-    let length = text
-        .find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '$')
-        .unwrap_or(text.len());
-    let length = if length == 0 { text.chars().next().map_or(0, char::len_utf8) } else { length };
-    text[..length].chars().take(40).collect()
-}
-
-fn hint(text: &str, rest: &str) -> Option<String> {
-    let regex = [".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?"];
-    let lower_case = text.match_indices('$').any(|(at, _)| {
-        text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase())
-    });
-    let hint = if regex.iter().any(|piece| text.contains(piece)) {
-        "It looks like a regular expression: patterns are code, use a text search for that, or \
-         `$X` for one node and `$$$X` for a run"
-    } else if lower_case {
-        "Metavariables are upper case: `$X`, `$$$REST`"
-    } else if rest.trim().is_empty() {
-        "The fragment stops short: write it whole, such as a body `{ $$$BODY }` after a header"
-    } else {
-        return None;
-    };
-    Some(hint.to_owned())
 }
 
 fn merge(readings: &mut Vec<Reading>, reading: Reading) {
@@ -510,50 +378,4 @@ fn merge(readings: &mut Vec<Reading>, reading: Reading) {
         }
         None => readings.push(reading),
     }
-}
-
-/// The start of the first ERROR or MISSING node.
-fn first_error(node: Syntax<'_>) -> Option<usize> {
-    if node.is_error() || node.is_missing() {
-        // An ERROR node begins with what it could still use; the trouble starts behind it.
-        return Some(if node.is_error() && node.child_count() > 0 { inner_error(node) } else { node.start_byte() });
-    }
-    let children = (0..node.child_count()).filter_map(|at| node.child(at as u32));
-    children.filter(|child| child.has_error()).find_map(first_error)
-}
-
-fn inner_error(node: Syntax<'_>) -> usize {
-    let children = (0..node.child_count()).filter_map(|at| node.child(at as u32));
-    let nested = children.filter(|child| child.has_error()).find_map(first_error);
-    nested.unwrap_or_else(|| node.end_byte())
-}
-
-/// The nodes that tile the range exactly, if they are whole siblings of one list.
-fn cover<'t>(root: Syntax<'t>, range: Range<usize>, tables: &Tables) -> Option<Vec<Syntax<'t>>> {
-    let node = root.named_descendant_for_byte_range(range.start, range.end)?;
-    let is_list = |node: Syntax<'_>| node == root || tables.is_container(node.kind_id());
-    if node.byte_range() == range && !is_list(node) {
-        return Some(if tables.is_trivia(node) { Vec::new() } else { vec![node] });
-    }
-    // A node that begins where the fragment begins would be a node of the fragment cut in half.
-    let around = node.start_byte() < range.start && range.end < node.end_byte();
-    if !around && !is_list(node) {
-        return None;
-    }
-    let mut cursor = node.walk();
-    let inside: Vec<Syntax<'_>> = node
-        .children(&mut cursor)
-        .filter(|child| child.start_byte() >= range.start && child.end_byte() <= range.end)
-        .filter(|child| !child.byte_range().is_empty())
-        .collect();
-    let (first, last) = (inside.first()?, inside.last()?);
-    if first.start_byte() != range.start || last.end_byte() != range.end {
-        return None;
-    }
-    Some(inside.into_iter().filter(|child| !tables.is_trivia(*child)).collect())
-}
-
-/// The innermost named node of the same range.
-fn innermost(node: Syntax<'_>) -> Syntax<'_> {
-    node.named_descendant_for_byte_range(node.start_byte(), node.end_byte()).unwrap_or(node)
 }

@@ -66,6 +66,14 @@ fn summary(workspace: &Path, report: &Report) -> String {
     if !report.later.is_empty() {
         clauses.push(later(&report.later));
     }
+    if !report.near.is_empty() {
+        let each = |(name, count): &(String, usize)| {
+            let more = if count == &1 { "differs" } else { "differ" };
+            format!("{} {more} only by `{name}`", bound::thousands(*count))
+        };
+        let near: Vec<String> = report.near.iter().take(5).map(each).collect();
+        clauses.push(format!("{}: write them into the pattern", near.join(", ")));
+    }
     let files = counted(report.searched, "file", "files");
     clauses.push(if report.more {
         format!("stopped after {files}")
@@ -122,6 +130,9 @@ fn details(workspace: &Path, report: &Report) -> Value {
         "more": report.more,
         "readings": readings,
         "later_readings": later,
+        "near_misses": report.near.iter().map(|(name, count)| {
+            json!({ "extra": name, "count": count })
+        }).collect::<Vec<_>>(),
         "files_searched": report.searched,
         "files_skipped": report.skipped.iter().map(|skipped| {
             json!({ "path": show(&skipped.path), "reason": skipped.reason })

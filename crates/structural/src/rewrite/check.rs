@@ -60,7 +60,7 @@ fn each_error(root: Node<'_>, visit: &mut dyn FnMut(Node<'_>)) {
             visit(node);
         } else if node.has_error() {
             let children = (0..node.child_count()).rev();
-            open.extend(children.filter_map(|at| node.child(at as u32)));
+            open.extend(children.filter_map(|at| node.child(at)));
         }
     }
 }

@@ -49,6 +49,6 @@ impl Template {
     }
 
     pub(super) fn uses(&self, variable: usize) -> bool {
-        self.pieces.iter().any(|part| *part == Part::Hole(variable))
+        self.pieces.contains(&Part::Hole(variable))
     }
 }
