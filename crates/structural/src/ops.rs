@@ -1,7 +1,7 @@
 //! What the tools do, each in a file of its own: resolved arguments in, a report out.
 
+pub(crate) mod resolve;
 pub(crate) mod search;
-#[cfg(any())]
 pub(crate) mod stage;
 
 

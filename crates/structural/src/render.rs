@@ -1,5 +1,6 @@
 //! Reports as text for a model, and as details for a program. Pure: no I/O, nothing is looked up.
 
+mod edit;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use crate::ops::{Later, ReadAs};
 use crate::pattern::PatternError;
 use crate::search::Skipped;
 
+pub(crate) use edit::{proposal, resolved};
 pub(crate) use search::search;
 
 /// The most characters of one line of source text.

@@ -330,7 +330,7 @@ fn near_misses_are_named() {
         ]),
         ("typescript", "if ($C) { $$$B }", "if (a) { b } else { c }", &["alternative"]),
         ("python", "def $F($$$P): $$$B", "async def f(a):\n  pass\n", &["async"]),
-        ("rust", "let $A = $B;", "fn f() { let mut a: T = b; }", &["mutable_specifier + type"]),
+        ("rust", "let $A = $B;", "fn f() { let a: T = b; }", &["type"]),
         ("typescript", "f($A)", "f(a, b)", &[]),
         ("dart", "class $C { $$$B }", "abstract class A extends B {}", &["superclass"]),
     ];

@@ -53,8 +53,9 @@ pub(super) struct Sequence<'p, 't> {
     failed: HashMap<(usize, usize), Range<usize>>,
     /// Whether a candidate may have more than the pattern shows.
     lenient: bool,
-    /// What it had more.
+    /// What it had more, and how much that may be.
     extras: Vec<Syntax<'t>>,
+    most_extras: usize,
 }
 
 impl<'p, 't> Sequence<'p, 't> {
@@ -71,6 +72,7 @@ impl<'p, 't> Sequence<'p, 't> {
             failed: HashMap::new(),
             lenient: false,
             extras: Vec::new(),
+            most_extras: 0,
         }
     }
 
@@ -132,7 +134,15 @@ impl<'p, 't> Sequence<'p, 't> {
             _ => return false,
         };
         let list = List { start: 0, end: siblings.len(), text, owner: 0 };
-        self.list(roots, list, 0, None)
+        if !self.lenient {
+            return self.list(roots, list, 0, None);
+        }
+        // The fewest extras name what a candidate has too much; with more of them, a run would
+        // rather skip its members than take them.
+        (1..=MOST_EXTRAS).any(|most| {
+            self.most_extras = most;
+            self.list(roots, list, 0, None)
+        })
     }
 
     pub(super) fn captures(&self) -> Vec<Option<Capture>> {
@@ -172,7 +182,7 @@ impl<'p, 't> Sequence<'p, 't> {
     /// The sibling at this place, if it is something that a candidate may have more: no bracket and
     /// no member of a list with separators.
     fn extra(&self, list: List, at: usize) -> Option<Syntax<'t>> {
-        if at >= list.end || list.owner == 0 || self.extras.len() >= MOST_EXTRAS {
+        if at >= list.end || list.owner == 0 || self.extras.len() >= self.most_extras {
             return None;
         }
         let Child::Node(node) = self.arena[at] else { return None };

@@ -169,7 +169,10 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
         let inside = memchr_iter(b'\n', &file.source[range.clone()]).count();
         let end = memchr::memchr(b'\n', &file.source[range.end..])
             .map_or(file.source.len(), |at| range.end + at);
-        let text = file.source[start..end].split(|byte| *byte == b'\n').take(MOST_LINES);
+        // The byte order mark is no part of the first line.
+        let shown = &file.source[start..end];
+        let shown = shown.strip_prefix(b"\xef\xbb\xbf").unwrap_or(shown);
+        let text = shown.split(|byte| *byte == b'\n').take(MOST_LINES);
         let names = pattern.variables().iter().zip(&found.captures);
         let captures = names.filter_map(|(name, capture)| {
             capture.as_ref().map(|capture| Captured {

@@ -38,7 +38,6 @@ pub(crate) struct Stage<'a> {
 /// What a rewrite would change.
 #[derive(Debug)]
 pub(crate) struct Proposal {
-    pub(crate) change: ChangeSet,
     pub(crate) files: Vec<Changed>,
     /// How each edit's pattern was read.
     pub(crate) read_as: Vec<Vec<ReadAs>>,
@@ -74,7 +73,7 @@ struct Visited {
 }
 
 impl Stage<'_> {
-    pub(crate) fn run(&self, interrupted: &(dyn Fn() -> bool + Sync)) -> Result<Proposal, Error> {
+    pub(crate) fn run(&self, interrupted: &(dyn Fn() -> bool + Sync)) -> Result<(ChangeSet, Proposal), Error> {
         let patterns: Vec<String> = self.edits.iter().map(|(pattern, _)| pattern.clone()).collect();
         let mut templates = Vec::new();
         for (pattern, template) in &self.edits {
@@ -118,8 +117,7 @@ impl Stage<'_> {
                 later.clear();
             }
         }
-        Ok(Proposal {
-            change: collected.change,
+        let proposal = Proposal {
             files: collected.files,
             read_as,
             rejected,
@@ -128,7 +126,8 @@ impl Stage<'_> {
             searched: summary.searched,
             with_errors: summary.with_errors,
             skipped: summary.skipped,
-        })
+        };
+        Ok((collected.change, proposal))
     }
 
     fn visit(&self, file: &Parsed<'_>, found: Vec<Found>, templates: &[Template]) -> Visited {

@@ -274,6 +274,12 @@ impl Ladder<'_> {
                 found += usize::from(matches!(node, Node::One { .. } | Node::Run(_)));
             });
         }
+        // Text between tags takes in whatever is written there.
+        if let ([Node::Leaf { .. }], [node]) = (&roots[..], &cover[..])
+            && node.kind().ends_with("text")
+        {
+            return Err(Failure::Cover);
+        }
         let is_bare = |node: &Node| matches!(node, Node::One { .. } | Node::Run(_));
         if found != scaffold.holes.len() || roots.iter().all(is_bare) {
             return Err(Failure::Cover);

@@ -56,7 +56,7 @@ impl AstGrep {
             let shared = &structural.shared;
             let search = Search {
                 grammars: &*shared.grammars,
-                target: Target::resolve(&shared.workspace, args.path.as_deref())?,
+                target: Target::resolve(&shared.root, args.path.as_deref())?,
                 pattern: args.pattern,
                 language: args.language,
                 context: args.context,
@@ -64,9 +64,9 @@ impl AstGrep {
                 threads: shared.threads,
             };
             let report = search.run(interrupted)?;
-            Ok::<_, Error>(render::search(&shared.workspace, &report))
+            Ok::<_, Error>(render::search(&shared.root, &report))
         });
-        report.await?.map_err(|error| tool_error(error, context))
+        report.await?.map_err(|error| tool_error(error, self.structural.workspace(), context))
     }
 }
 
