@@ -81,7 +81,8 @@ impl std::error::Error for StageError {
 #[derive(Debug)]
 pub struct CommitError {
     kind: CommitErrorKind,
-    recovered: Option<Recovery>,
+    /// Boxed to keep results small.
+    recovered: Option<Box<Recovery>>,
 }
 
 /// Why a set was not committed.
@@ -170,7 +171,10 @@ impl<T> While<T> for io::Result<T> {
 
 impl CommitError {
     pub(crate) fn new(kind: CommitErrorKind, recovered: Option<Recovery>) -> Self {
-        Self { kind, recovered }
+        Self {
+            kind,
+            recovered: recovered.map(Box::new),
+        }
     }
 
     /// What went wrong.
@@ -182,7 +186,7 @@ impl CommitError {
     /// What became of an earlier commit that a crash had cut short, if there was one.
     #[must_use]
     pub fn recovered(&self) -> Option<&Recovery> {
-        self.recovered.as_ref()
+        self.recovered.as_deref()
     }
 }
 

@@ -116,15 +116,13 @@ impl Workspace {
         let mut tail = Vec::new();
         let base = loop {
             // A name that leads nowhere though something stands there is a link to nothing.
-            if let Some(metadata) = fs::stat(head).or_else(|error| match is_missing(&error) {
-                true => Ok(None),
-                false => Err(Unresolved::Io(error)),
-            })? {
-                if metadata.is_symlink() {
-                    return Err(Unresolved::Reason(Reason::BrokenLink {
-                        link: self.shown(head),
-                    }));
+            match fs::stat(head) {
+                Ok(Some(metadata)) if metadata.is_symlink() => {
+                    let link = self.shown(head);
+                    return Err(Unresolved::Reason(Reason::BrokenLink { link }));
                 }
+                Err(error) if !is_missing(&error) => return Err(Unresolved::Io(error)),
+                _ => {}
             }
             let Some(Component::Normal(name)) = head.components().next_back() else {
                 // `missing/..`: the system finds nothing there either.

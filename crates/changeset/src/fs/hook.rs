@@ -27,7 +27,6 @@ struct Hook {
     judge: Option<Judge>,
     calls: Vec<(Op, PathBuf)>,
     fails_after: bool,
-    dies_in_write: bool,
 }
 
 thread_local! {
