@@ -1,8 +1,9 @@
 //! Arguments as a model sends them, checked against a schema.
 //!
-//! Models get arguments slightly wrong. What has only one meaning is taken as that: `"42"` for an integer, one string
-//! for a list of strings, `null` for an argument that is absent. Everything else is refused with an error that names
-//! the argument, what came, and what is wanted; an unknown argument is never ignored.
+//! Models get arguments slightly wrong. What has only one meaning is taken as that: `"42"` for an
+//! integer, one string for a list of strings, `null` for an argument that is absent. Everything
+//! else is refused with an error that names the argument, what came, and what is wanted; an unknown
+//! argument is never ignored.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,9 @@ mod coerce;
 /// Most problems that one error lists.
 const LISTED_PROBLEMS: usize = 8;
 
-/// Checks arguments against a schema and gives them in their normal form: properties in the order of the schema,
-/// absent ones left out, values of the type that is wanted. Checking twice gives the same as checking once.
+/// Checks arguments against a schema and gives them in their normal form: properties in the order
+/// of the schema, absent ones left out, values of the type that is wanted. Checking twice gives the
+/// same as checking once.
 ///
 /// | wanted | also taken |
 /// | --- | --- |
@@ -32,8 +34,8 @@ const LISTED_PROBLEMS: usize = 8;
 /// | object in a list | an object written as a string; a string, for its one required argument |
 /// | optional | `null`; an empty string, if that can't be a value |
 ///
-/// Keywords beyond the safe core (see [`schema`]) are not looked at, so that a harness's own tools can be checked too:
-/// what they say is left to the tool.
+/// Keywords beyond the safe core (see [`schema`]) are not looked at, so that a harness's own tools
+/// can be checked too: what they say is left to the tool.
 ///
 /// # Errors
 ///
@@ -43,8 +45,8 @@ pub fn check(schema: &Value, arguments: Value) -> Result<Value, ToolError> {
     check_with(schema, &BTreeMap::new(), arguments)
 }
 
-/// [`check`], with something better to say about some unknown arguments than which known one is nearest: `hints` maps
-/// their names to what follows a colon.
+/// [`check`], with something better to say about some unknown arguments than which known one is
+/// nearest: `hints` maps their names to what follows a colon.
 ///
 /// # Errors
 ///
@@ -75,7 +77,8 @@ pub fn check_with(
     }
 }
 
-/// Checks arguments and reads them as `T`, whose own bounds (an unsigned integer, say) are then enforced too.
+/// Checks arguments and reads them as `T`, whose own bounds (an unsigned integer, say) are then
+/// enforced too.
 ///
 /// # Errors
 ///

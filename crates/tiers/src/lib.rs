@@ -2,9 +2,9 @@
 //!
 //! A [`Tool`] tells its name, description, schema and [`Tier`] without I/O, and is called with JSON
 //! arguments and a [`CallContext`]. A [`Toolset`] is the tools of a run; a [`Surface`] is a toolset
-//! capped at a tier, and the one way to call a tool: it validates the arguments, asks the
-//! [`Gate`], takes turns over exclusive resources, catches panics. Tools above the cap are absent: they
-//! are not listed, and calling one is calling a name that never existed.
+//! capped at a tier, and the one way to call a tool: it validates the arguments, asks the [`Gate`],
+//! takes turns over exclusive resources, catches panics. Tools above the cap are absent: they are
+//! not listed, and calling one is calling a name that never existed.
 //!
 //! There is no process, no I/O and no protocol here, and no runtime: any executor will do. The
 //! families of tools that Terret brings are built on this crate, and so can a harness's own be.
@@ -85,7 +85,8 @@
 //! impl Function for Adapted {
 //!     fn declaration(&self) -> Value {
 //!         self.surface.spec(&self.name).map_or(Value::Null, |spec| {
-//!             json!({ "name": spec.name, "description": spec.description, "parameters": spec.parameters })
+//!             let (name, about, parameters) = (&spec.name, &spec.description, &spec.parameters);
+//!             json!({ "name": name, "description": about, "parameters": parameters })
 //!         })
 //!     }
 //!
@@ -107,8 +108,8 @@
 //! # What holds
 //!
 //! - **The cap holds on every path.** A nested call (from a cell, a wrapper, a harness's own
-//!   [`Caller`]) goes under the cap of the surface that the outer call was made on. A cap is lowered,
-//!   never raised; another one is another [`Surface`], made at the boundary of a turn.
+//!   [`Caller`]) goes under the cap of the surface that the outer call was made on. A cap is
+//!   lowered, never raised; another one is another [`Surface`], made at the boundary of a turn.
 //! - **Closed when in doubt.** A call that needs approval is refused if no gate is wired, and from
 //!   [`Tier::Write`] upwards a call needs approval unless the host says otherwise.
 //! - **The gate comes before the key**, so a person who thinks blocks nobody; what was approved is
@@ -120,9 +121,10 @@
 //!
 //! # What does not
 //!
-//! A deadline ends the waits that happen here, but a running tool must see to it by itself; one that
-//! ignores both token and deadline runs on until its future is dropped. And a harness that takes a
-//! [`Tool`] and calls it without a surface has none of the above but validation, if it asks for it.
+//! A deadline ends the waits that happen here, but a running tool must see to it by itself; one
+//! that ignores both token and deadline runs on until its future is dropped. And a harness that
+//! takes a [`Tool`] and calls it without a surface has none of the above but validation, if it asks
+//! for it.
 
 mod alarm;
 mod ancestry;

@@ -1,9 +1,10 @@
 //! Which valid word somebody may have meant.
 
-/// The candidate nearest to `word`, if one is near enough to be meant; the first of several equally near.
+/// The candidate nearest to `word`, if one is near enough to be meant; the first of several equally
+/// near.
 ///
-/// Letter case, `-`, `_` and blanks make no difference. Near is a third of the word's length, in insertions, deletions,
-/// replacements and swaps of neighbours; or that one begins with the other.
+/// Letter case, `-`, `_` and blanks make no difference. Near is a third of the word's length, in
+/// insertions, deletions, replacements and swaps of neighbours; or that one begins with the other.
 pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,

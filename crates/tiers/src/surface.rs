@@ -36,12 +36,14 @@ const LISTED_NAMES: usize = 50;
 
 /// A snapshot of the tools that a run may use, and the only way to call them.
 ///
-/// Tools above the cap are *absent*: they are not listed, and a call to one is answered exactly as a call to a name
-/// that never existed. The tools never change: a host that raises or lowers what a run may do makes another surface at
-/// the boundary of a turn, and calls in flight finish on the one they began with. Cheap to clone.
+/// Tools above the cap are *absent*: they are not listed, and a call to one is answered exactly as
+/// a call to a name that never existed. The tools never change: a host that raises or lowers what a
+/// run may do makes another surface at the boundary of a turn, and calls in flight finish on the
+/// one they began with. Cheap to clone.
 ///
-/// Calls of tools from [`Tier::Write`] upwards need an approval unless [`ask_from`](Surface::ask_from) says otherwise,
-/// and are refused as long as there is no [gate](Surface::with_gate) to give it.
+/// Calls of tools from [`Tier::Write`] upwards need an approval unless
+/// [`ask_from`](Surface::ask_from) says otherwise, and are refused as long as there is no
+/// [gate](Surface::with_gate) to give it.
 #[derive(Clone)]
 pub struct Surface {
     run: RunScope,
@@ -82,7 +84,8 @@ impl Surface {
         Surface { approval: self.approval.with_gate(gate), ..self.clone() }
     }
 
-    /// The same surface, where approval is needed for tools at or above `tier`; otherwise that is [`Tier::Write`].
+    /// The same surface, where approval is needed for tools at or above `tier`; otherwise that is
+    /// [`Tier::Write`].
     #[must_use]
     pub fn ask_from(&self, tier: Tier) -> Surface {
         Surface { approval: self.approval.asking_from(tier), ..self.clone() }
@@ -110,8 +113,8 @@ impl Surface {
 
     /// How many tools there are.
     ///
-    /// Some providers refuse a request without tools whose history holds tool calls: a host whose surface is empty
-    /// after a change of cap leaves something on the list.
+    /// Some providers refuse a request without tools whose history holds tool calls: a host whose
+    /// surface is empty after a change of cap leaves something on the list.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
@@ -121,31 +124,35 @@ impl Surface {
         self.tools.is_empty()
     }
 
-    /// A hash of what a model sees: names, descriptions and schemas, in order. The same on every machine and in every
-    /// build.
+    /// A hash of what a model sees: names, descriptions and schemas, in order. The same on every
+    /// machine and in every build.
     ///
-    /// A change of it means that a provider's prompt cache is lost, since tools stand before the conversation.
+    /// A change of it means that a provider's prompt cache is lost, since tools stand before the
+    /// conversation.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(self.specs())
     }
 
-    /// Calls a tool: finds it, validates the arguments, asks the gate, holds the exclusive key, re-checks, calls.
+    /// Calls a tool: finds it, validates the arguments, asks the gate, holds the exclusive key,
+    /// re-checks, calls.
     ///
-    /// The gate comes before the key, so that a person who thinks for ten minutes blocks no other call; what was
-    /// approved is exactly what runs. The time that the gate takes is added to the deadline. A panic within the tool
-    /// becomes a [`Failed`](crate::ErrorKind::Failed) error and leaves the key free (where panics unwind).
+    /// The gate comes before the key, so that a person who thinks for ten minutes blocks no other
+    /// call; what was approved is exactly what runs. The time that the gate takes is added to the
+    /// deadline. A panic within the tool becomes a [`Failed`](crate::ErrorKind::Failed) error and
+    /// leaves the key free (where panics unwind).
     ///
     /// # Cancellation
     ///
-    /// The request's token and dropping the future have the same effect: a wait for the gate or the key ends at once;
-    /// a tool that is running is told by its context's token. The key is free again when the tool and everything that
-    /// holds its [`lease`](CallContext::lease) are done.
+    /// The request's token and dropping the future have the same effect: a wait for the gate or the
+    /// key ends at once; a tool that is running is told by its context's token. The key is free
+    /// again when the tool and everything that holds its [`lease`](CallContext::lease) are done.
     ///
     /// # Errors
     ///
-    /// [`NotFound`](crate::ErrorKind::NotFound) for a name that is not on the surface, with the nearest one that is;
-    /// [`InvalidArguments`](crate::ErrorKind::InvalidArguments); [`Refused`](crate::ErrorKind::Refused) by the gate, or
-    /// for a key that an ancestor of the call holds; [`Cancelled`](crate::ErrorKind::Cancelled) and
+    /// [`NotFound`](crate::ErrorKind::NotFound) for a name that is not on the surface, with the
+    /// nearest one that is; [`InvalidArguments`](crate::ErrorKind::InvalidArguments);
+    /// [`Refused`](crate::ErrorKind::Refused) by the gate, or for a key that an ancestor of the
+    /// call holds; [`Cancelled`](crate::ErrorKind::Cancelled) and
     /// [`TimedOut`](crate::ErrorKind::TimedOut) before the tool ran; and those of the tool.
     pub async fn call(
         &self,
@@ -153,7 +160,8 @@ impl Surface {
         arguments: Value,
         request: Request,
     ) -> Result<Output, ToolError> {
-        // A nested call may come by way of a host's registry to a surface with a higher cap than it began under.
+        // A nested call may come by way of a host's registry to a surface with a higher cap than it
+        // began under.
         let surface = match request.cap() {
             Some(cap) if cap < self.tier() => self.cap(cap),
             _ => self.clone(),
@@ -229,12 +237,14 @@ impl Surface {
             tool.call(arguments, &context).await
         };
         let work = pin!(AssertUnwindSafe(work).catch_unwind());
-        // Declared after the work and so dropped before it: the guards within see that it was cancelled.
+        // Declared after the work and so dropped before it: the guards within see that it was
+        // cancelled.
         let fuse = fuse;
         let result = work.await;
         drop(over);
         if result.is_ok() {
-            // The call ran to its end. What it means to go on (a worker that was spawned) is not stopped by that.
+            // The call ran to its end. What it means to go on (a worker that was spawned) is not
+            // stopped by that.
             fuse.disarm();
         }
         drop(lease);

@@ -19,7 +19,8 @@ async fn a_key_is_given_in_the_order_of_asking() {
     assert!(poll!(&mut second).is_pending());
     assert!(poll!(&mut third).is_pending());
     drop(first);
-    // Handed over already: neither the third nor a newcomer gets it, although the second has not run yet.
+    // Handed over already: neither the third nor a newcomer gets it, although the second has not
+    // run yet.
     assert_eq!(scope.holder("k").as_deref(), Some("second"));
     let mut newcomer = Box::pin(scope.hold("k", "newcomer", &request));
     assert!(poll!(&mut newcomer).is_pending());

@@ -8,9 +8,10 @@ use futures_util::poll;
 use serde_json::json;
 use terret_tiers::{
     CallContext, CancellationToken, ErrorKind, Output, Request, Tier, Tool, ToolError, WORKSPACE,
+    Waits,
 };
 
-use crate::toys::{self, Log, Toy, kind, spec};
+use crate::toys::{self, Log, kind, spec, toy};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum How {
@@ -30,7 +31,7 @@ impl Drop for Guard {
 /// Waits for ever, for a human say, and undoes what it did.
 fn waits(log: &Log) -> Arc<dyn Tool> {
     let log = log.clone();
-    Toy::new(spec("wait", Tier::Read).exclusive("k"), move |_, context| {
+    toy(spec("wait", Tier::Read).exclusive("k").waits(Waits::Human), move |_, context| {
         let guard = Guard(log.clone(), context.clone());
         async move {
             let _guard = guard;
@@ -68,7 +69,7 @@ async fn the_key_is_free_only_when_the_resource_is_quiet() {
         let (quiet, wait) = mpsc::channel::<()>();
         let wait = Arc::new(std::sync::Mutex::new(Some(wait)));
         let (saw, seen) = mpsc::channel();
-        let tool = Toy::new(spec("work", Tier::Read).exclusive(WORKSPACE), move |_, context| {
+        let tool = toy(spec("work", Tier::Read).exclusive(WORKSPACE), move |_, context| {
             let (wait, saw) = (wait.clone(), saw.clone());
             async move {
                 let lease = context.lease();
@@ -144,7 +145,7 @@ async fn a_call_that_is_cancelled_or_late_from_the_start_does_not_run() {
 #[tokio::test]
 async fn dropping_the_outer_call_stops_the_inner_one() {
     let log = Log::default();
-    let outer = Toy::new(spec("outer", Tier::Read), |_, context| async move {
+    let outer = toy(spec("outer", Tier::Read), |_, context| async move {
         context.tools().call("wait", json!({})).await
     });
     let surface = toys::surface([waits(&log), outer]);
@@ -159,7 +160,7 @@ async fn dropping_the_outer_call_stops_the_inner_one() {
 async fn a_panic_tells_what_was_left_running() {
     let (told, listen) = tokio::sync::oneshot::channel();
     let told = std::sync::Mutex::new(Some(told));
-    let surface = toys::surface([Toy::new(spec("p", Tier::Read), move |_, context| {
+    let surface = toys::surface([toy(spec("p", Tier::Read), move |_, context| {
         let told = told.lock().unwrap().take().unwrap();
         let cancel = context.cancel().clone();
         tokio::spawn(async move {

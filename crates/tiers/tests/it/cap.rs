@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use terret_tiers::wrapper::{Around, Inner, wrap};
 use terret_tiers::{CallContext, Caller, ErrorKind, Request, Surface, Tier, Tool, async_trait};
 
-use crate::toys::{self, Log, Outcome, Toy, call, kind, nest, open, spec};
+use crate::toys::{self, Log, Outcome, call, kind, nest, open, spec, toy};
 
 #[derive(Clone, Copy, Debug)]
 enum Path {
@@ -57,7 +57,7 @@ fn tools(tools: &[(String, Tier, bool)], log: &Log) -> Vec<Arc<dyn Tool>> {
     let mut all = vec![nest("nest"), nest("nest2"), wrap(nest("wrapper"), Elsewhere)];
     for (name, tier, wrapped) in tools {
         let (tier, log) = (*tier, log.clone());
-        let tool = Toy::new(open(spec(name, tier)), move |_, _| {
+        let tool = toy(open(spec(name, tier)), move |_, _| {
             log.add(tier.as_str());
             async { Ok("ran".into()) }
         });
@@ -102,7 +102,8 @@ proptest! {
         pick in any::<prop::sample::Index>(),
         other in "t[a-d]{1,3}|read|[ -~]{0,12}",
     ) {
-        let set: Vec<_> = set.into_iter().map(|(name, (tier, wrapped))| (name, tier, wrapped)).collect();
+        let flat = |(name, (tier, wrapped))| (name, tier, wrapped);
+        let set: Vec<(String, Tier, bool)> = set.into_iter().map(flat).collect();
         let log = Log::default();
         let full = toys::surface(tools(&set, &log));
         // Capped again and again: only the lowest counts.
@@ -137,7 +138,7 @@ proptest! {
     fn a_wrapper_keeps_the_spec(name in "[a-z_]{1,20}", tier in tier(), key in "[a-z]{0,3}") {
         let spec = spec(&name, tier).hint("x", "y");
         let spec = if key.is_empty() { spec } else { spec.exclusive(key) };
-        let tool = Toy::new(spec.clone(), |_, _| async { Ok("".into()) });
+        let tool = toy(spec.clone(), |_, _| async { Ok("".into()) });
         let wrapped = wrap(wrap(tool, Plain), Elsewhere);
         prop_assert_eq!(wrapped.spec(), &spec);
     }

@@ -8,7 +8,7 @@ use terret_tiers::{
     Tool, ToolError, ToolSpec, Toolset, WORKSPACE, async_trait, progress,
 };
 
-use crate::toys::{self, Log, Outcome, Toy, call, echo, kind, spec};
+use crate::toys::{self, Log, Outcome, call, echo, kind, spec, toy};
 
 /// Logs every step; `fail_at` is the one that fails.
 struct Steps {
@@ -136,7 +136,7 @@ async fn an_unknown_name_is_answered_from_the_surface_alone() {
 
 #[tokio::test]
 async fn an_error_is_bounded_and_harmless_and_keeps_its_details() {
-    let surface = toys::surface([Toy::new(spec("t", Tier::Read), |_, _| async {
+    let surface = toys::surface([toy(spec("t", Tier::Read), |_, _| async {
         let words = format!("\u{1b}[31mstderr\u{1b}[2J{}", "x".repeat(1_000_000));
         Err(ToolError::failed(words).with_details(json!({ "exit": 3 })))
     })]);
@@ -147,11 +147,11 @@ async fn an_error_is_bounded_and_harmless_and_keeps_its_details() {
 
 #[tokio::test]
 async fn progress_goes_to_the_sink_of_the_request_with_the_id_of_the_call() {
-    let inner = Toy::new(spec("inner", Tier::Read), |_, context| async move {
+    let inner = toy(spec("inner", Tier::Read), |_, context| async move {
         context.progress("inside");
         Ok(Output::new())
     });
-    let outer = Toy::new(spec("outer", Tier::Read), |_, context| async move {
+    let outer = toy(spec("outer", Tier::Read), |_, context| async move {
         context.progress("outside");
         context.tools().call("inner", json!({})).await
     });
@@ -167,7 +167,7 @@ async fn progress_goes_to_the_sink_of_the_request_with_the_id_of_the_call() {
 
 #[tokio::test]
 async fn a_dead_resource_is_an_error_of_the_call_and_the_tool_stays() {
-    let surface = toys::surface([Toy::new(spec("lsp", Tier::Read), |_, _| async {
+    let surface = toys::surface([toy(spec("lsp", Tier::Read), |_, _| async {
         Err(ToolError::unavailable("no server for this file"))
     })]);
     let before = surface.fingerprint();
@@ -204,7 +204,7 @@ fn everything_can_be_sent_and_shared() {
 fn the_fingerprint_is_of_what_a_model_sees() {
     let log = Log::default();
     let print = |spec: ToolSpec| {
-        toys::surface([Toy::new(spec, |_, _| async { Ok(Output::new()) })]).fingerprint()
+        toys::surface([toy(spec, |_, _| async { Ok(Output::new()) })]).fingerprint()
     };
     let base = print(spec("a", Tier::Read));
     assert_eq!(base.to_string(), "e3f49aa607097f14", "the same in every build");

@@ -11,7 +11,7 @@ use terret_tiers::{
 };
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-use crate::toys::{Log, Toy, call, echo, kind, nest, open, spec};
+use crate::toys::{Log, call, echo, kind, nest, open, spec, toy};
 
 /// A question that was asked, and where its answer goes.
 struct Asked {
@@ -87,7 +87,7 @@ async fn a_question_says_who_asks_for_what() {
 #[tokio::test]
 async fn a_question_that_is_open_holds_no_key() {
     let (gate, questions) = desk();
-    let tool = Toy::new(spec("w", Tier::Write).exclusive(WORKSPACE), |_, context| async move {
+    let tool = toy(spec("w", Tier::Write).exclusive(WORKSPACE), |_, context| async move {
         assert!(context.lease().is_some());
         Ok(Output::text("written"))
     });
@@ -153,7 +153,7 @@ async fn cancelling_withdraws_the_question_by_the_token_and_by_dropping() {
 async fn the_time_of_the_gate_does_not_count_as_the_tools() {
     let (gate, questions) = desk();
     let seen = Arc::new(std::sync::Mutex::new(None));
-    let tool = Toy::new(spec("x", Tier::Exec), {
+    let tool = toy(spec("x", Tier::Exec), {
         let seen = seen.clone();
         move |_, context: CallContext| {
             *seen.lock().unwrap() = context.deadline();
@@ -176,8 +176,9 @@ async fn the_time_of_the_gate_does_not_count_as_the_tools() {
 
 #[tokio::test]
 async fn what_a_read_tool_starts_is_held_to_the_cap_it_was_started_under() {
-    // As a tool that spawns a worker: tier read itself, and it decides about the worker's calls later.
-    let spawn = Toy::new(open(spec("spawn", Tier::Read)), |_, context| async move {
+    // As a tool that spawns a worker: tier read itself, and it decides about the worker's calls
+    // later.
+    let spawn = toy(open(spec("spawn", Tier::Read)), |_, context| async move {
         let request = GateRequest::new("shell", Tier::Exec, json!({}))
             .with_origin(Origin::Worker { id: "w1".to_owned() });
         context.approval().decide(&request, context.cancel()).await?;

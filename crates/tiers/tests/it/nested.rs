@@ -8,11 +8,11 @@ use terret_tiers::{
     WORKSPACE, async_trait,
 };
 
-use crate::toys::{self, Log, Outcome, Toy, call, echo, kind, nest, open, spec};
+use crate::toys::{self, Log, Outcome, call, echo, kind, nest, open, spec, toy};
 
 #[tokio::test]
 async fn a_cell_that_calls_itself_is_refused_and_not_deadlocked() {
-    let eval = Toy::new(open(spec("eval", Tier::Exec)).exclusive("eval"), |a, c| async move {
+    let eval = toy(open(spec("eval", Tier::Exec)).exclusive("eval"), |a, c| async move {
         match a["tool"].as_str() {
             Some(tool) => c.tools().call(tool, a["arguments"].clone()).await,
             None => Ok(Output::text("ran")),
@@ -34,7 +34,7 @@ async fn all_surfaces_of_a_run_share_its_keys() {
     let log = Log::default();
     let holder = |name: &str| {
         let log = log.clone();
-        Toy::new(spec(name, Tier::Write).exclusive(WORKSPACE), move |_, context| {
+        toy(spec(name, Tier::Write).exclusive(WORKSPACE), move |_, context| {
             let log = log.clone();
             async move {
                 log.add(format!("{} in", context.call()));
@@ -59,7 +59,7 @@ async fn all_surfaces_of_a_run_share_its_keys() {
 #[tokio::test]
 async fn shared_tools_overlap() {
     let barrier = Arc::new(tokio::sync::Barrier::new(2));
-    let tool = Toy::new(spec("r", Tier::Read), move |_, _| {
+    let tool = toy(spec("r", Tier::Read), move |_, _| {
         let barrier = barrier.clone();
         async move {
             barrier.wait().await;
@@ -73,7 +73,7 @@ async fn shared_tools_overlap() {
 
 #[tokio::test]
 async fn calls_nest_only_so_deep() {
-    let surface = toys::surface([Toy::new(spec("again", Tier::Read), |_, context| async move {
+    let surface = toys::surface([toy(spec("again", Tier::Read), |_, context| async move {
         context.tools().call("again", json!({})).await
     })]);
     let error = call(&surface, "again").await.unwrap_err();
@@ -84,7 +84,7 @@ async fn calls_nest_only_so_deep() {
 #[tokio::test]
 async fn a_context_that_outlives_its_call_reaches_nothing() {
     let kept = Arc::new(Mutex::new(None));
-    let tool = Toy::new(spec("w", Tier::Read).exclusive("k"), {
+    let tool = toy(spec("w", Tier::Read).exclusive("k"), {
         let kept = kept.clone();
         move |_, context| {
             *kept.lock().unwrap() = Some(context);
@@ -150,7 +150,7 @@ async fn a_call_finishes_on_the_surface_it_began_with() {
 
 #[tokio::test]
 async fn a_nested_call_is_in_the_conversation_of_its_parent() {
-    let tell = Toy::new(spec("tell", Tier::Read), |_, context: CallContext| async move {
+    let tell = toy(spec("tell", Tier::Read), |_, context: CallContext| async move {
         let conversation = context.conversation().map(str::to_owned);
         conversation.map(Output::text).ok_or_else(|| ToolError::failed("none"))
     });

@@ -31,19 +31,18 @@ impl Log {
     }
 }
 
-pub(crate) struct Toy {
+struct Toy {
     spec: ToolSpec,
     body: Box<Body>,
 }
 
-impl Toy {
-    pub(crate) fn new<F, R>(spec: ToolSpec, body: F) -> Arc<dyn Tool>
-    where
-        F: Fn(Value, CallContext) -> R + Send + Sync + 'static,
-        R: Future<Output = Outcome> + Send + 'static,
-    {
-        Arc::new(Toy { spec, body: Box::new(move |a, c| Box::pin(body(a, c))) })
-    }
+/// A tool that does what `body` does.
+pub(crate) fn toy<F, R>(spec: ToolSpec, body: F) -> Arc<dyn Tool>
+where
+    F: Fn(Value, CallContext) -> R + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Arc::new(Toy { spec, body: Box::new(move |a, c| Box::pin(body(a, c))) })
 }
 
 #[async_trait]
@@ -69,7 +68,7 @@ pub(crate) fn open(spec: ToolSpec) -> ToolSpec {
 /// Logs the id of the call and returns it.
 pub(crate) fn echo(name: &str, tier: Tier, log: &Log) -> Arc<dyn Tool> {
     let log = log.clone();
-    Toy::new(open(spec(name, tier)), move |_, context| {
+    toy(open(spec(name, tier)), move |_, context| {
         log.add(context.call());
         async move { Ok(Output::text(context.call())) }
     })
@@ -77,7 +76,7 @@ pub(crate) fn echo(name: &str, tier: Tier, log: &Log) -> Arc<dyn Tool> {
 
 /// Calls `{tool, arguments}` from within; answers as that does.
 pub(crate) fn nest(name: &str) -> Arc<dyn Tool> {
-    Toy::new(open(spec(name, Tier::Read)), |arguments, context| async move {
+    toy(open(spec(name, Tier::Read)), |arguments, context| async move {
         let tool = arguments["tool"].as_str().unwrap_or_default();
         context.tools().call(tool, arguments["arguments"].clone()).await
     })
