@@ -1,8 +1,9 @@
 //! Arguments as a model sends them, checked against a schema.
 //!
-//! Models get arguments slightly wrong. What has only one meaning is taken as that: `"42"` for an integer, one string
-//! for a list of strings, `null` for an argument that is absent. Everything else is refused with an error that names
-//! the argument, what came, and what is wanted; an unknown argument is never ignored.
+//! Models get arguments slightly wrong. What has only one meaning is taken as that: `"42"` for an
+//! integer, one string for a list of strings, `null` for an argument that is absent. Everything
+//! else is refused with an error that names the argument, what came, and what is wanted; an unknown
+//! argument is never ignored.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,9 @@ mod coerce;
 /// Most problems that one error lists.
 const LISTED_PROBLEMS: usize = 8;
 
-/// Checks arguments against a schema and gives them in their normal form: properties in the order of the schema,
-/// absent ones left out, values of the type that is wanted. Checking twice gives the same as checking once.
+/// Checks arguments against a schema and gives them in their normal form: properties in the order
+/// of the schema, absent ones left out, values of the type that is wanted. Checking twice gives the
+/// same as checking once.
 ///
 /// | wanted | also taken |
 /// | --- | --- |
@@ -32,8 +34,8 @@ const LISTED_PROBLEMS: usize = 8;
 /// | object in a list | an object written as a string; a string, for its one required argument |
 /// | optional | `null`; an empty string, if that can't be a value |
 ///
-/// Keywords beyond the safe core (see [`schema`]) are not looked at, so that a harness's own tools can be checked too:
-/// what they say is left to the tool.
+/// Keywords beyond the safe core (see [`schema`]) are not looked at, so that a harness's own tools
+/// can be checked too: what they say is left to the tool.
 ///
 /// # Errors
 ///
@@ -43,8 +45,8 @@ pub fn check(schema: &Value, arguments: Value) -> Result<Value, ToolError> {
     check_with(schema, &BTreeMap::new(), arguments)
 }
 
-/// [`check`], with something better to say about some unknown arguments than which known one is nearest: `hints` maps
-/// their names to what follows a colon.
+/// [`check`], with something better to say about some unknown arguments than which known one is
+/// nearest: `hints` maps their names to what follows a colon.
 ///
 /// # Errors
 ///
@@ -75,7 +77,8 @@ pub fn check_with(
     }
 }
 
-/// Checks arguments and reads them as `T`, whose own bounds (an unsigned integer, say) are then enforced too.
+/// Checks arguments and reads them as `T`, whose own bounds (an unsigned integer, say) are then
+/// enforced too.
 ///
 /// # Errors
 ///
@@ -88,17 +91,31 @@ pub fn parse<T: DeserializeOwned>(schema: &Value, arguments: Value) -> Result<T,
 pub(crate) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        let message = error.inner().to_string();
+        let message = without_rust(error.inner().to_string());
         // "." is the arguments as a whole; serde's own message then names what is missing.
-        let message = if path == "." {
-            message
-        } else {
-            format!("`{path}`: {message}")
-        };
+        let message = if path == "." { message } else { format!("`{path}`: {message}") };
         let mut problems = Problems { found: Vec::new() };
         problems.add(&path, message);
         problems.into_error()
     })
+}
+
+/// Serde names the types of Rust, which say nothing to a model.
+fn without_rust(message: String) -> String {
+    const RANGES: [(&str, &str); 6] = [
+        ("expected u8", "expected an integer from 0 to 255"),
+        ("expected u16", "expected an integer from 0 to 65,535"),
+        ("expected u32", "expected an integer from 0 to 4,294,967,295"),
+        ("expected u64", "expected an integer from 0 upwards"),
+        ("expected usize", "expected an integer from 0 upwards"),
+        ("expected i32", "expected an integer from -2,147,483,648 to 2,147,483,647"),
+    ];
+    for (rust, plain) in RANGES {
+        if let Some(before) = message.strip_suffix(rust) {
+            return format!("{before}{plain}");
+        }
+    }
+    message
 }
 
 struct Problems {
@@ -111,18 +128,13 @@ impl Problems {
     }
 
     fn into_error(self) -> ToolError {
-        let mut message: Vec<_> = self
-            .found
-            .iter()
-            .take(LISTED_PROBLEMS)
-            .map(|(_, line)| line.as_str())
-            .collect();
+        let mut message: Vec<_> =
+            self.found.iter().take(LISTED_PROBLEMS).map(|(_, line)| line.as_str()).collect();
         let note = bound::list_note(message.len(), self.found.len(), "mend these first");
         message.extend(note.as_deref());
         let listed = self.found.iter().take(LISTED_PROBLEMS);
-        let problems: Vec<_> = listed
-            .map(|(name, line)| json!({ "argument": name, "message": line }))
-            .collect();
+        let problems: Vec<_> =
+            listed.map(|(name, line)| json!({ "argument": name, "message": line })).collect();
         ToolError::invalid_arguments(message.join("\n"))
             .with_details(json!({ "problems": problems }))
     }
@@ -132,10 +144,7 @@ fn not_an_object(came: &Value) -> ToolError {
     let mut problems = Problems { found: Vec::new() };
     problems.add(
         "",
-        format!(
-            "the arguments must be one JSON object, but {} came",
-            coerce::described(came)
-        ),
+        format!("the arguments must be one JSON object, but {} came", coerce::described(came)),
     );
     problems.into_error()
 }
@@ -152,11 +161,7 @@ fn object(
     let properties = schema::properties(schema).unwrap_or(&none);
     let mut checked = Map::new();
     for (name, property) in properties {
-        let place = if path.is_empty() {
-            name.clone()
-        } else {
-            format!("{path}.{name}")
-        };
+        let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         let required = schema::requires(schema, name);
         let value = arguments.shift_remove(name).unwrap_or_default();
         if value.is_null() || (!required && coerce::is_blank_for(property, &value)) {
@@ -179,11 +184,7 @@ fn object(
         checked.extend(arguments);
     } else {
         for name in arguments.keys() {
-            let place = if path.is_empty() {
-                name.clone()
-            } else {
-                format!("{path}.{name}")
-            };
+            let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             problems.add(&place, unknown(name, path, properties, hints));
         }
     }
@@ -196,10 +197,7 @@ fn missing(place: &str, property: &Value) -> String {
         .get("description")
         .and_then(Value::as_str)
         .map(|text| format!(": {}", bound::line(text, 160)));
-    format!(
-        "`{place}` is missing ({wanted}){}",
-        said.unwrap_or_default()
-    )
+    format!("`{place}` is missing ({wanted}){}", said.unwrap_or_default())
 }
 
 fn unknown(
@@ -209,11 +207,7 @@ fn unknown(
     hints: &BTreeMap<String, String>,
 ) -> String {
     let shown = bound::line(&bound::sanitise(name), 60);
-    let place = if path.is_empty() {
-        String::new()
-    } else {
-        format!(" in `{path}`")
-    };
+    let place = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
     if let Some(hint) = hints.get(name) {
         return format!("unknown argument `{shown}`{place}: {hint}");
     }
@@ -225,10 +219,7 @@ fn unknown(
         return format!("unknown argument `{shown}`{place}: there are no arguments");
     }
     let listed: Vec<_> = names().map(|name| format!("`{name}`")).collect();
-    format!(
-        "unknown argument `{shown}`{place}: the arguments are {}",
-        listed.join(", ")
-    )
+    format!("unknown argument `{shown}`{place}: the arguments are {}", listed.join(", "))
 }
 
 #[cfg(test)]

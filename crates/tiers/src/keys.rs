@@ -13,13 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::alarm::Alarm;
 use crate::ancestry::Link;
+use crate::context;
 use crate::error::ToolError;
 use crate::surface::Request;
 
-/// One run: its id, and the exclusive keys that all its surfaces share. Cheap to clone; a clone is the same run.
+/// One run: its id, and the exclusive keys that all its surfaces share. Cheap to clone; a clone is
+/// the same run.
 ///
-/// Every [`Toolset`](crate::Toolset) of a run is built with the same scope, so that two surfaces of it can't hold the
-/// same key at once. Nothing is shared between scopes, even those of the same id.
+/// Every [`Toolset`](crate::Toolset) of a run is built with the same scope, so that two surfaces of
+/// it can't hold the same key at once. Nothing is shared between scopes, even those of the same id.
 #[derive(Clone)]
 pub struct RunScope {
     inner: Arc<Inner>,
@@ -53,12 +55,7 @@ struct Waiter {
 impl RunScope {
     /// A new run without any key held. The id is the host's, and only for display.
     pub fn new(id: impl Into<String>) -> RunScope {
-        RunScope {
-            inner: Arc::new(Inner {
-                id: id.into(),
-                table: Mutex::default(),
-            }),
-        }
+        RunScope { inner: Arc::new(Inner { id: id.into(), table: Mutex::default() }) }
     }
 
     /// The host's id for the run.
@@ -68,28 +65,31 @@ impl RunScope {
 
     /// Holds `key` for something that is not called through a surface, such as a host's own writer.
     ///
-    /// `holder` is the name that others are told when they ask for the same key from within. Waits for its turn: those
-    /// who asked earlier come first. The key is free when the last clone of the lease is dropped.
+    /// `holder` is the name that others are told when they ask for the same key from within. Waits
+    /// for its turn: those who asked earlier come first. The key is free when the last clone of the
+    /// lease is dropped.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future, the request's token and its deadline all end the wait and leave the queue as if it had
-    /// never been.
+    /// Dropping the future, the request's token and its deadline all end the wait and leave the
+    /// queue as if it had never been.
     ///
     /// # Errors
     ///
-    /// [`Refused`](crate::ErrorKind::Refused) if waiting could never end, because a call that this one is part of holds
-    /// the key or waits for one that it holds; [`Cancelled`](crate::ErrorKind::Cancelled) and
-    /// [`TimedOut`](crate::ErrorKind::TimedOut).
+    /// [`Refused`](crate::ErrorKind::Refused) if waiting could never end, because a call that this
+    /// one is part of holds the key or waits for one that it holds;
+    /// [`Cancelled`](crate::ErrorKind::Cancelled) and [`TimedOut`](crate::ErrorKind::TimedOut).
     pub async fn hold(
         &self,
         key: &str,
         holder: &str,
         request: &Request,
     ) -> Result<Lease, ToolError> {
+        if let Some(error) = context::interrupted(request.cancel(), request.deadline()) {
+            return Err(error);
+        }
         let link = Link::new(holder, request.parent().cloned());
-        self.hold_as(key, link, request.cancel(), request.deadline())
-            .await
+        self.hold_as(key, link, request.cancel(), request.deadline()).await
     }
 
     pub(crate) async fn hold_as(
@@ -99,12 +99,7 @@ impl RunScope {
         cancel: &CancellationToken,
         deadline: Option<Instant>,
     ) -> Result<Lease, ToolError> {
-        let turn = Turn {
-            scope: self,
-            key,
-            link,
-            ticket: None,
-        };
+        let turn = Turn { scope: self, key, link, ticket: None };
         let cancelled = pin!(cancel.cancelled());
         let end = select(cancelled, Alarm::at(deadline));
         match select(turn, end).await {
@@ -113,7 +108,8 @@ impl RunScope {
                 "cancelled while waiting for `{key}`; nothing was done"
             ))),
             Either::Right((Either::Right(_), _)) => Err(ToolError::timed_out(format!(
-                "the deadline passed while waiting for another call to be done with `{key}`; nothing was done"
+                "the deadline passed while waiting for another call to be done with `{key}`; \
+                 nothing was done"
             ))),
         }
     }
@@ -121,26 +117,17 @@ impl RunScope {
     /// Who holds `key`, by name.
     #[cfg(test)]
     pub(crate) fn holder(&self, key: &str) -> Option<String> {
-        self.lock()
-            .entries
-            .get(key)
-            .map(|entry| entry.holder.tool().to_owned())
+        self.lock().entries.get(key).map(|entry| entry.holder.tool().to_owned())
     }
 
     #[cfg(test)]
     pub(crate) fn waiting(&self, key: &str) -> usize {
-        self.lock()
-            .entries
-            .get(key)
-            .map_or(0, |entry| entry.queue.len())
+        self.lock().entries.get(key).map_or(0, |entry| entry.queue.len())
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         // Nothing that runs under the lock can leave the table half changed.
-        self.inner
-            .table
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.inner.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn release(&self, key: &str, ticket: u64) {
@@ -151,13 +138,7 @@ impl RunScope {
     }
 
     fn lease(&self, key: &str, ticket: u64) -> Lease {
-        Lease {
-            held: Arc::new(Held {
-                scope: self.clone(),
-                key: key.to_owned(),
-                ticket,
-            }),
-        }
+        Lease { held: Arc::new(Held { scope: self.clone(), key: key.to_owned(), ticket }) }
     }
 }
 
@@ -170,21 +151,21 @@ impl Default for RunScope {
 
 impl fmt::Debug for RunScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunScope")
-            .field("id", &self.inner.id)
-            .finish_non_exhaustive()
+        f.debug_struct("RunScope").field("id", &self.inner.id).finish_non_exhaustive()
     }
 }
 
 impl Table {
-    /// Takes a holder or a waiter away; gives the waker of who holds the key now, if that is someone else.
+    /// Takes a holder or a waiter away; gives the waker of who holds the key now, if that is
+    /// someone else.
     fn leave(&mut self, key: &str, ticket: u64) -> Option<Waker> {
         let entry = self.entries.get_mut(key)?;
         if entry.ticket != ticket {
             entry.queue.retain(|waiter| waiter.ticket != ticket);
             return None;
         }
-        // Handed over rather than freed: a newcomer can't overtake who was woken and has not run yet.
+        // Handed over rather than freed: a newcomer can't overtake who was woken and has not run
+        // yet.
         if let Some(next) = entry.queue.pop_front() {
             entry.ticket = next.ticket;
             entry.holder = next.link;
@@ -196,9 +177,10 @@ impl Table {
 
     /// Whether `link` would wait for ever for `key`: its holder can't finish before `link` does.
     ///
-    /// A call finishes after those made from within it. So from the holder one goes to whatever the calls within it
-    /// wait for, and so on; meeting a call that `link` is part of closes the circle. Asking when a wait begins is
-    /// enough: when a key changes hands, its new holder has made no calls yet.
+    /// A call finishes after those made from within it. So from the holder one goes to whatever the
+    /// calls within it wait for, and so on; meeting a call that `link` is part of closes the
+    /// circle. Asking when a wait begins is enough: when a key changes hands, its new holder has
+    /// made no calls yet.
     fn circle(&self, link: &Link, key: &str) -> Option<Arc<Link>> {
         let mut seen = HashSet::new();
         let mut keys = vec![key];
@@ -249,10 +231,7 @@ impl Future for Turn<'_> {
         match table.entries.get_mut(this.key) {
             Some(entry) if entry.ticket == ticket => {}
             Some(entry) if this.ticket.is_some() => {
-                if let Some(waiter) = entry
-                    .queue
-                    .iter_mut()
-                    .find(|waiter| waiter.ticket == ticket)
+                if let Some(waiter) = entry.queue.iter_mut().find(|waiter| waiter.ticket == ticket)
                 {
                     waiter.waker.clone_from(cx.waker());
                 }
@@ -263,22 +242,14 @@ impl Future for Turn<'_> {
                     return Poll::Ready(Err(never(&this.link, this.key, &holder)));
                 }
                 this.ticket = Some(ticket);
-                let waiter = Waiter {
-                    ticket,
-                    link: this.link.clone(),
-                    waker: cx.waker().clone(),
-                };
+                let waiter = Waiter { ticket, link: this.link.clone(), waker: cx.waker().clone() };
                 if let Some(entry) = table.entries.get_mut(this.key) {
                     entry.queue.push_back(waiter);
                 }
                 return Poll::Pending;
             }
             None => {
-                let entry = Entry {
-                    ticket,
-                    holder: this.link.clone(),
-                    queue: VecDeque::new(),
-                };
+                let entry = Entry { ticket, holder: this.link.clone(), queue: VecDeque::new() };
                 table.entries.insert(this.key.to_owned(), entry);
             }
         }
@@ -300,15 +271,16 @@ impl Drop for Turn<'_> {
 fn never(link: &Link, key: &str, holder: &Link) -> ToolError {
     let (tool, holder) = (link.tool(), holder.tool());
     ToolError::refused(format!(
-        "`{tool}` needs `{key}` to itself and was called from within `{holder}`, which would have to finish first: \
-         it would wait for itself. Call `{tool}` after `{holder}` has returned, not from inside it"
+        "`{tool}` needs `{key}` to itself and was called from within `{holder}`, which would have \
+         to finish first: it would wait for itself. Call `{tool}` after `{holder}` has \
+         returned, not from inside it"
     ))
 }
 
 /// A held exclusive key. The key is free when the last clone is dropped.
 ///
-/// A tool whose work outlives its future (a thread, a child that must be interrupted first) moves a clone into that
-/// work, so that the next call begins only when the resource is quiet; see
+/// A tool whose work outlives its future (a thread, a child that must be interrupted first) moves a
+/// clone into that work, so that the next call begins only when the resource is quiet; see
 /// [`CallContext::lease`](crate::CallContext::lease).
 #[derive(Clone)]
 #[must_use = "the key is free as soon as the lease is dropped"]
@@ -329,9 +301,7 @@ impl Lease {
     }
 
     pub(crate) fn downgrade(&self) -> WeakLease {
-        WeakLease {
-            held: Arc::downgrade(&self.held),
-        }
+        WeakLease { held: Arc::downgrade(&self.held) }
     }
 }
 

@@ -7,8 +7,9 @@ use serde_json::Value;
 pub enum Part {
     /// Text, bounded and free of control sequences (see [`bound`](crate::bound)).
     Text(String),
-    /// An image. What every common provider takes: `image/png`, `image/jpeg`, `image/webp` or `image/gif`, at most
-    /// 5 MB once written as base64 and 8,000 pixels a side. What is bigger is better saved and named in a text part.
+    /// An image. What every common provider takes: `image/png`, `image/jpeg`, `image/webp` or
+    /// `image/gif`, at most 5 MB once written as base64 and 8,000 pixels a side. What is bigger is
+    /// better saved and named in a text part.
     Image {
         /// The media type, such as `image/png`.
         mime: String,
@@ -50,10 +51,7 @@ impl Output {
     /// The same output with an image at its end.
     #[must_use]
     pub fn with_image(mut self, mime: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Output {
-        self.parts.push(Part::Image {
-            mime: mime.into(),
-            bytes: bytes.into(),
-        });
+        self.parts.push(Part::Image { mime: mime.into(), bytes: bytes.into() });
         self
     }
 
@@ -83,10 +81,7 @@ impl Output {
             match part {
                 Part::Text(part) => text.push_str(part),
                 Part::Image { mime, bytes } => {
-                    text.push_str(&format!(
-                        "[image: {mime}, {}]",
-                        crate::bound::size(bytes.len())
-                    ));
+                    text.push_str(&format!("[image: {mime}, {}]", crate::bound::size(bytes.len())));
                 }
             }
         }
@@ -112,23 +107,14 @@ mod tests {
 
     #[test]
     fn parts_keep_their_order() {
-        let output = Output::text("before\n")
-            .with_image("image/png", vec![0; 1500])
-            .with_text("after");
-        assert_eq!(
-            output.to_text(),
-            "before\n[image: image/png, 1.5 KB]\nafter"
-        );
+        let output =
+            Output::text("before\n").with_image("image/png", vec![0; 1500]).with_text("after");
+        assert_eq!(output.to_text(), "before\n[image: image/png, 1.5 KB]\nafter");
         assert_eq!(output.parts.len(), 3);
     }
 
     #[test]
     fn truncated_is_sticky() {
-        assert!(
-            Output::text("")
-                .with_truncated(true)
-                .with_truncated(false)
-                .truncated
-        );
+        assert!(Output::text("").with_truncated(true).with_truncated(false).truncated);
     }
 }

@@ -6,19 +6,17 @@ use crate::bound;
 
 /// A path as text: relative to the workspace with `/`, or absolute if it is outside.
 ///
-/// Purely by its words: nothing is looked up, links are not followed. A relative path is taken from the workspace; the
-/// workspace itself is `.`. Bytes that are not UTF-8, and control characters, are made visible: the result is for
-/// reading, not for opening.
+/// Purely by its words: nothing is looked up, links are not followed. A relative path is taken from
+/// the workspace; the workspace itself is `.`. Bytes that are not UTF-8, and control characters,
+/// are made visible: the result is for reading, not for opening.
 pub fn show(workspace: &Path, path: &Path) -> String {
     let workspace = normal(workspace);
     let path = normal(&workspace.join(path));
     let text = match path.strip_prefix(&workspace) {
         Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
         Ok(inside) => {
-            let parts: Vec<_> = inside
-                .components()
-                .map(|part| part.as_os_str().to_string_lossy())
-                .collect();
+            let parts: Vec<_> =
+                inside.components().map(|part| part.as_os_str().to_string_lossy()).collect();
             parts.join("/")
         }
         Err(_) => absolute(&path),
@@ -30,9 +28,7 @@ pub fn show(workspace: &Path, path: &Path) -> String {
 fn absolute(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) {
-        text.strip_prefix(r"\\?\")
-            .unwrap_or(&text)
-            .replace('\\', "/")
+        text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/")
     } else {
         text.into_owned()
     }
@@ -75,11 +71,7 @@ mod tests {
             ("/ws", "/ws/with space.rs", "with space.rs"),
         ];
         for (workspace, path, expected) in table {
-            assert_eq!(
-                show(Path::new(workspace), Path::new(path)),
-                expected,
-                "{path}"
-            );
+            assert_eq!(show(Path::new(workspace), Path::new(path)), expected, "{path}");
         }
     }
 

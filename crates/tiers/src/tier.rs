@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// What a tool may do, ordered from harmless to powerful.
 ///
-/// The order is the meaning: a [`Surface`](crate::Surface) capped at a tier holds the tools whose tier is at most that
-/// one, and a gate is asked from a tier upwards. Written and read as the words `read`, `write`, `exec`; any other word
-/// is an error, since taking an unknown tier for a low one would show a tool to those who must not see it. A harness
-/// that registers a tool about which it knows nothing gives it [`Tier::Exec`].
+/// The order is the meaning: a [`Surface`](crate::Surface) capped at a tier holds the tools whose
+/// tier is at most that one, and a gate is asked from a tier upwards. Written and read as the words
+/// `read`, `write`, `exec`; any other word is an error, since taking an unknown tier for a low one
+/// would show a tool to those who must not see it. A harness that registers a tool about which it
+/// knows nothing gives it [`Tier::Exec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -49,9 +50,7 @@ impl FromStr for Tier {
         Tier::ALL
             .into_iter()
             .find(|tier| tier.as_str() == word)
-            .ok_or_else(|| UnknownTier {
-                word: word.to_owned(),
-            })
+            .ok_or_else(|| UnknownTier { word: word.to_owned() })
     }
 }
 
@@ -63,11 +62,7 @@ pub struct UnknownTier {
 
 impl fmt::Display for UnknownTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "unknown tier {:?}: it is one of `read`, `write`, `exec`",
-            self.word
-        )
+        write!(f, "unknown tier {:?}: it is one of `read`, `write`, `exec`", self.word)
     }
 }
 
@@ -97,10 +92,7 @@ mod tests {
         for word in ["", "Read", "READ", "readonly", "admin", " read", "w"] {
             let error = word.parse::<Tier>().unwrap_err().to_string();
             assert!(error.contains("`read`, `write`, `exec`"), "{error}");
-            assert!(
-                serde_json::from_value::<Tier>(word.into()).is_err(),
-                "{word:?}"
-            );
+            assert!(serde_json::from_value::<Tier>(word.into()).is_err(), "{word:?}");
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::tool::{Tool, ToolSpec};
 
 /// The tools of a run, each under a name of its own, in the order of their names.
 ///
-/// Sorted rather than in the order of registration: what a provider caches begins with the tools, and a host that
-/// happens to wire its resources in another order must not lose it. Cheap to clone.
+/// Sorted rather than in the order of registration: what a provider caches begins with the tools,
+/// and a host that happens to wire its resources in another order must not lose it. Cheap to clone.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -35,7 +35,8 @@ pub struct Toolset {
 }
 
 impl Toolset {
-    /// The toolset of a run of its own. Several toolsets of one run are made by [`Toolset::builder`].
+    /// The toolset of a run of its own. Several toolsets of one run are made by
+    /// [`Toolset::builder`].
     ///
     /// # Errors
     ///
@@ -46,10 +47,7 @@ impl Toolset {
 
     /// A toolset to be filled.
     pub fn builder() -> ToolsetBuilder {
-        ToolsetBuilder {
-            run: RunScope::default(),
-            tools: Vec::new(),
-        }
+        ToolsetBuilder { run: RunScope::default(), tools: Vec::new() }
     }
 
     /// The surface of the tools up to `cap`.
@@ -62,7 +60,8 @@ impl Toolset {
         &self.run
     }
 
-    /// The tools, for a harness that registers them in a registry of its own and does there what a surface does.
+    /// The tools, for a harness that registers them in a registry of its own and does there what a
+    /// surface does.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Arc<dyn Tool>> {
         self.tools.values()
     }
@@ -72,9 +71,11 @@ impl Toolset {
         self.tools.values().map(|tool| tool.spec())
     }
 
-    /// Checks every tool for what a provider could trip over: its schema by [`schema::lint`], and its description.
+    /// Checks every tool for what a provider could trip over: its schema by [`schema::lint`], and
+    /// its description.
     ///
-    /// For a test of whoever builds the toolset: one bad schema can make a provider refuse every request.
+    /// For a test of whoever builds the toolset: one bad schema can make a provider refuse every
+    /// request.
     ///
     /// # Errors
     ///
@@ -86,23 +87,13 @@ impl Toolset {
             if spec.description.trim().is_empty() {
                 findings.push(format!("{name}: the description is empty"));
             } else if spec.description.trim() != spec.description {
-                findings.push(format!(
-                    "{name}: the description begins or ends with white space"
-                ));
+                findings.push(format!("{name}: the description begins or ends with white space"));
             }
             if let Err(found) = schema::lint(&spec.parameters) {
-                findings.extend(
-                    found
-                        .into_iter()
-                        .map(|finding| format!("{name}: {finding}")),
-                );
+                findings.extend(found.into_iter().map(|finding| format!("{name}: {finding}")));
             }
         }
-        if findings.is_empty() {
-            Ok(())
-        } else {
-            Err(findings)
-        }
+        if findings.is_empty() { Ok(()) } else { Err(findings) }
     }
 }
 
@@ -123,7 +114,8 @@ pub struct ToolsetBuilder {
 }
 
 impl ToolsetBuilder {
-    /// The run to which the tools belong. All toolsets of a run are given the same, so that they share its keys.
+    /// The run to which the tools belong. All toolsets of a run are given the same, so that they
+    /// share its keys.
     pub fn run(mut self, run: RunScope) -> Self {
         self.run = run;
         self
@@ -145,30 +137,21 @@ impl ToolsetBuilder {
     ///
     /// # Errors
     ///
-    /// A name that is not valid (a letter or `_`, then letters, digits, `_` and `-`, 64 at most: what every common
-    /// provider takes), or that two tools have.
+    /// A name that is not valid (a letter or `_`, then letters, digits, `_` and `-`, 64 at most:
+    /// what every common provider takes), or that two tools have.
     pub fn build(self) -> Result<Toolset, ToolsetError> {
         let mut tools = IndexMap::with_capacity(self.tools.len());
         for tool in self.tools {
             let name = tool.spec().name.clone();
             if !is_valid(&name) {
-                return Err(ToolsetError {
-                    name,
-                    kind: ToolsetErrorKind::InvalidName,
-                });
+                return Err(ToolsetError { name, kind: ToolsetErrorKind::InvalidName });
             }
             if tools.insert(name.clone(), tool).is_some() {
-                return Err(ToolsetError {
-                    name,
-                    kind: ToolsetErrorKind::DuplicateName,
-                });
+                return Err(ToolsetError { name, kind: ToolsetErrorKind::DuplicateName });
             }
         }
         tools.sort_unstable_keys();
-        Ok(Toolset {
-            run: self.run,
-            tools: Arc::new(tools),
-        })
+        Ok(Toolset { run: self.run, tools: Arc::new(tools) })
     }
 }
 
@@ -176,12 +159,8 @@ impl ToolsetBuilder {
 fn is_valid(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.len() <= 64
-        && bytes
-            .first()
-            .is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
-        && bytes
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && bytes.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Why a toolset could not be built.
@@ -218,7 +197,8 @@ impl fmt::Display for ToolsetError {
         match self.kind {
             ToolsetErrorKind::InvalidName => write!(
                 f,
-                "{:?} can't be the name of a tool: a letter or `_`, then letters, digits, `_` and `-`, 64 at most",
+                "{:?} can't be the name of a tool: a letter or `_`, then letters, digits, `_` and \
+                 `-`, 64 at most",
                 bound::line(&self.name, 80)
             ),
             ToolsetErrorKind::DuplicateName => write!(f, "two tools are called `{}`", self.name),

@@ -2,26 +2,22 @@
 
 use serde_json::{Map, Value, json};
 
-/// The schema for a provider's strict mode as OpenAI defines it: every property is required, and an optional one may be
-/// null instead. At every depth.
+/// The schema for a provider's strict mode as OpenAI defines it: every property is required, and an
+/// optional one may be null instead. At every depth.
 ///
-/// A call that was made by it passes [`arguments::check`](crate::arguments::check) under the original schema, which
-/// takes null for absent.
+/// A call that was made by it passes [`arguments::check`](crate::arguments::check) under the
+/// original schema, which takes null for absent.
 pub fn openai_strict(schema: &Value) -> Value {
     map_objects(schema, &|object| {
         let Some(Value::Object(properties)) = object.get_mut("properties") else {
             return;
         };
         let names: Vec<Value> = properties.keys().map(|name| name.as_str().into()).collect();
-        let required = object
-            .get("required")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
+        let required =
+            object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         if let Some(Value::Object(properties)) = object.get_mut("properties") {
-            for (_, property) in properties
-                .iter_mut()
-                .filter(|(name, _)| !required.contains(&name.as_str().into()))
+            for (_, property) in
+                properties.iter_mut().filter(|(name, _)| !required.contains(&name.as_str().into()))
             {
                 nullable(property);
             }
@@ -31,22 +27,19 @@ pub fn openai_strict(schema: &Value) -> Value {
     })
 }
 
-/// The schema for the `parameters` of a Gemini function declaration: without `additionalProperties`, with `nullable`
-/// instead of a null type, without an empty `required`. At every depth.
+/// The schema for the `parameters` of a Gemini function declaration: without
+/// `additionalProperties`, with `nullable` instead of a null type, without an empty `required`. At
+/// every depth.
 ///
-/// `Value::Null` for a tool without arguments, since an object without properties is refused: `parameters` is then
-/// left out.
+/// `Value::Null` for a tool without arguments, since an object without properties is refused:
+/// `parameters` is then left out.
 pub fn gemini(schema: &Value) -> Value {
     if super::properties(schema).is_some_and(Map::is_empty) {
         return Value::Null;
     }
     map_objects(schema, &|object| {
         object.shift_remove("additionalProperties");
-        if object
-            .get("required")
-            .and_then(Value::as_array)
-            .is_some_and(Vec::is_empty)
-        {
+        if object.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty) {
             object.shift_remove("required");
         }
         let is_nullable = object
@@ -80,7 +73,8 @@ fn nullable(property: &mut Value) {
     }
 }
 
-/// Applies `change` to every schema within `schema`, innermost first. A property's name is never taken for a keyword.
+/// Applies `change` to every schema within `schema`, innermost first. A property's name is never
+/// taken for a keyword.
 fn map_objects(schema: &Value, change: &dyn Fn(&mut Map<String, Value>)) -> Value {
     let Value::Object(source) = schema else {
         return schema.clone();
