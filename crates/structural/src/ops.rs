@@ -4,7 +4,6 @@ pub(crate) mod resolve;
 pub(crate) mod search;
 pub(crate) mod stage;
 
-
 use std::fmt;
 
 use crate::languages::Languages;
@@ -38,7 +37,11 @@ pub(crate) fn readings(
         match compiled {
             Ok(patterns) => read.push(ReadAs {
                 language: id.clone(),
-                readings: patterns[pattern].readings().iter().map(ToString::to_string).collect(),
+                readings: patterns[pattern]
+                    .readings()
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
             }),
             Err(error) => rejected.push((id.clone(), error.clone())),
         }

@@ -55,7 +55,9 @@ impl Staged {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.push_back(id.clone());
         while open.len() > MOST_OPEN {
-            let Some(oldest) = open.pop_front() else { break };
+            let Some(oldest) = open.pop_front() else {
+                break;
+            };
             if let Entry::Occupied(mut entry) = self.changes.entry(oldest)
                 && matches!(entry.get(), State::Open(_))
             {
@@ -81,9 +83,12 @@ impl Staged {
             return Err(self.unknown());
         };
         match entry.insert(State::Committing) {
-            State::Open(edit) => {
-                Ok(Claim { staged: self, id: id.to_owned(), edit, outcome: None })
-            }
+            State::Open(edit) => Ok(Claim {
+                staged: self,
+                id: id.to_owned(),
+                edit,
+                outcome: None,
+            }),
             state => {
                 let error = closed(&state);
                 entry.insert(state);
@@ -101,16 +106,25 @@ impl Staged {
 
     fn close(&self, id: &str, state: State) {
         self.changes.insert(id.to_owned(), state);
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|open| open != id);
+        self.open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|open| open != id);
     }
 
     fn unknown(&self) -> Unresolvable {
-        let ids = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ids = self
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let title = |id: String| match self.changes.get(&id).as_deref() {
             Some(State::Open(edit)) => Some((id, edit.title.clone())),
             _ => None,
         };
-        Unresolvable::Unknown { open: ids.into_iter().filter_map(title).collect() }
+        Unresolvable::Unknown {
+            open: ids.into_iter().filter_map(title).collect(),
+        }
     }
 }
 
@@ -149,7 +163,9 @@ impl Drop for Claim<'_> {
         match self.outcome.take() {
             Some(outcome) => self.staged.close(&self.id, outcome),
             None => {
-                self.staged.changes.insert(self.id.clone(), State::Open(self.edit.clone()));
+                self.staged
+                    .changes
+                    .insert(self.id.clone(), State::Open(self.edit.clone()));
             }
         }
     }
@@ -162,7 +178,11 @@ mod tests {
     fn edit(staged: &Staged, folder: &std::path::Path, title: &str) -> String {
         let workspace = terret_changeset::Workspace::with_state_dir(folder, folder).unwrap();
         let change = Arc::new(ChangeSet::new(&workspace));
-        staged.add(Edit { change, replacements: 1, title: title.to_owned() })
+        staged.add(Edit {
+            change,
+            replacements: 1,
+            title: title.to_owned(),
+        })
     }
 
     #[test]
@@ -179,10 +199,16 @@ mod tests {
         drop(claim);
         assert!(staged.get(&id).is_ok(), "nothing came of it, so it is open");
         staged.claim(&id).unwrap().accepted();
-        assert_eq!(staged.discard(&id).unwrap_err(), Unresolvable::Closed("already applied"));
+        assert_eq!(
+            staged.discard(&id).unwrap_err(),
+            Unresolvable::Closed("already applied")
+        );
         let id = edit(&staged, folder.path(), "two");
         staged.discard(&id).unwrap();
-        assert_eq!(staged.claim(&id).unwrap_err(), Unresolvable::Closed("discarded"));
+        assert_eq!(
+            staged.claim(&id).unwrap_err(),
+            Unresolvable::Closed("discarded")
+        );
     }
 
     #[test]

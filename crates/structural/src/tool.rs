@@ -104,7 +104,11 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { grammars: Arc::new(Shipped), threads: 0, state_dir: None }
+        Self {
+            grammars: Arc::new(Shipped),
+            threads: 0,
+            state_dir: None,
+        }
     }
 }
 
@@ -148,6 +152,8 @@ fn tool_error(error: Error, workspace: &Path, context: &CallContext) -> ToolErro
         Error::Target(TargetError::Unreadable(..)) => ToolError::failed(message),
         Error::Breaks(_) | Error::TooLarge(_) | Error::Unfit(_) => ToolError::refused(message),
         Error::Workspace(_) => ToolError::failed(message),
-        Error::Interrupted => context.interrupted().unwrap_or_else(|| ToolError::cancelled(message)),
+        Error::Interrupted => context
+            .interrupted()
+            .unwrap_or_else(|| ToolError::cancelled(message)),
     }
 }

@@ -23,7 +23,11 @@ pub(crate) struct Alarm {
 
 impl Alarm {
     pub(crate) fn at(at: Option<Instant>) -> Alarm {
-        Alarm { at, waker: Arc::default(), sleeper: None }
+        Alarm {
+            at,
+            waker: Arc::default(),
+            sleeper: None,
+        }
     }
 }
 
@@ -74,7 +78,10 @@ fn sleep(at: Instant, waker: &Mutex<Option<Waker>>) {
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.waker
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(sleeper) = &self.sleeper {
             sleeper.unpark();
         }

@@ -16,7 +16,10 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(tool: impl Into<String>, parent: Option<Arc<Link>>) -> Arc<Link> {
-        Arc::new(Link { tool: tool.into(), parent })
+        Arc::new(Link {
+            tool: tool.into(),
+            parent,
+        })
     }
 
     pub(crate) fn tool(&self) -> &str {

@@ -93,7 +93,11 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError
         let path = error.path().to_string();
         let message = without_rust(error.inner().to_string());
         // "." is the arguments as a whole; serde's own message then names what is missing.
-        let message = if path == "." { message } else { format!("`{path}`: {message}") };
+        let message = if path == "." {
+            message
+        } else {
+            format!("`{path}`: {message}")
+        };
         let mut problems = Problems { found: Vec::new() };
         problems.add(&path, message);
         problems.into_error()
@@ -105,10 +109,16 @@ fn without_rust(message: String) -> String {
     const RANGES: [(&str, &str); 6] = [
         ("expected u8", "expected an integer from 0 to 255"),
         ("expected u16", "expected an integer from 0 to 65,535"),
-        ("expected u32", "expected an integer from 0 to 4,294,967,295"),
+        (
+            "expected u32",
+            "expected an integer from 0 to 4,294,967,295",
+        ),
         ("expected u64", "expected an integer from 0 upwards"),
         ("expected usize", "expected an integer from 0 upwards"),
-        ("expected i32", "expected an integer from -2,147,483,648 to 2,147,483,647"),
+        (
+            "expected i32",
+            "expected an integer from -2,147,483,648 to 2,147,483,647",
+        ),
     ];
     for (rust, plain) in RANGES {
         if let Some(before) = message.strip_suffix(rust) {
@@ -128,13 +138,18 @@ impl Problems {
     }
 
     fn into_error(self) -> ToolError {
-        let mut message: Vec<_> =
-            self.found.iter().take(LISTED_PROBLEMS).map(|(_, line)| line.as_str()).collect();
+        let mut message: Vec<_> = self
+            .found
+            .iter()
+            .take(LISTED_PROBLEMS)
+            .map(|(_, line)| line.as_str())
+            .collect();
         let note = bound::list_note(message.len(), self.found.len(), "mend these first");
         message.extend(note.as_deref());
         let listed = self.found.iter().take(LISTED_PROBLEMS);
-        let problems: Vec<_> =
-            listed.map(|(name, line)| json!({ "argument": name, "message": line })).collect();
+        let problems: Vec<_> = listed
+            .map(|(name, line)| json!({ "argument": name, "message": line }))
+            .collect();
         ToolError::invalid_arguments(message.join("\n"))
             .with_details(json!({ "problems": problems }))
     }
@@ -144,7 +159,10 @@ fn not_an_object(came: &Value) -> ToolError {
     let mut problems = Problems { found: Vec::new() };
     problems.add(
         "",
-        format!("the arguments must be one JSON object, but {} came", coerce::described(came)),
+        format!(
+            "the arguments must be one JSON object, but {} came",
+            coerce::described(came)
+        ),
     );
     problems.into_error()
 }
@@ -161,7 +179,11 @@ fn object(
     let properties = schema::properties(schema).unwrap_or(&none);
     let mut checked = Map::new();
     for (name, property) in properties {
-        let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let place = if path.is_empty() {
+            name.clone()
+        } else {
+            format!("{path}.{name}")
+        };
         let required = schema::requires(schema, name);
         let value = arguments.shift_remove(name).unwrap_or_default();
         if value.is_null() || (!required && coerce::is_blank_for(property, &value)) {
@@ -184,7 +206,11 @@ fn object(
         checked.extend(arguments);
     } else {
         for name in arguments.keys() {
-            let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let place = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
+            };
             problems.add(&place, unknown(name, path, properties, hints));
         }
     }
@@ -197,7 +223,10 @@ fn missing(place: &str, property: &Value) -> String {
         .get("description")
         .and_then(Value::as_str)
         .map(|text| format!(": {}", bound::line(text, 160)));
-    format!("`{place}` is missing ({wanted}){}", said.unwrap_or_default())
+    format!(
+        "`{place}` is missing ({wanted}){}",
+        said.unwrap_or_default()
+    )
 }
 
 fn unknown(
@@ -207,7 +236,11 @@ fn unknown(
     hints: &BTreeMap<String, String>,
 ) -> String {
     let shown = bound::line(&bound::sanitise(name), 60);
-    let place = if path.is_empty() { String::new() } else { format!(" in `{path}`") };
+    let place = if path.is_empty() {
+        String::new()
+    } else {
+        format!(" in `{path}`")
+    };
     if let Some(hint) = hints.get(name) {
         return format!("unknown argument `{shown}`{place}: {hint}");
     }
@@ -219,7 +252,10 @@ fn unknown(
         return format!("unknown argument `{shown}`{place}: there are no arguments");
     }
     let listed: Vec<_> = names().map(|name| format!("`{name}`")).collect();
-    format!("unknown argument `{shown}`{place}: the arguments are {}", listed.join(", "))
+    format!(
+        "unknown argument `{shown}`{place}: the arguments are {}",
+        listed.join(", ")
+    )
 }
 
 #[cfg(test)]

@@ -29,7 +29,10 @@ impl Bounds {
 
     /// So many bytes in however many lines.
     pub const fn bytes(bytes: usize) -> Bounds {
-        Bounds { bytes, lines: usize::MAX }
+        Bounds {
+            bytes,
+            lines: usize::MAX,
+        }
     }
 }
 
@@ -90,13 +93,20 @@ fn keep(text: &str, bounds: Bounds, share: Share) -> Bounded {
     if text.len() <= bounds.bytes
         && (bounds.lines == usize::MAX || text.lines().count() <= bounds.lines)
     {
-        return Bounded { text: text.to_owned(), cut_lines: 0, cut_bytes: 0 };
+        return Bounded {
+            text: text.to_owned(),
+            cut_lines: 0,
+            cut_bytes: 0,
+        };
     }
     let bytes = bounds.bytes.saturating_sub(NOTICE_BYTES);
     let lines = bounds.lines.saturating_sub(1);
     let ((head_bytes, tail_bytes), (head_lines, tail_lines)) = match share {
         Share::Head => ((bytes, 0), (lines, 0)),
-        Share::Both => ((bytes / 2, bytes - bytes / 2), (lines - lines / 2, lines / 2)),
+        Share::Both => (
+            (bytes / 2, bytes - bytes / 2),
+            (lines - lines / 2, lines / 2),
+        ),
         Share::Tail => ((0, bytes), (0, lines)),
     };
     let end = cut::head_end(text, head_bytes, head_lines);
@@ -112,7 +122,12 @@ fn keep(text: &str, bounds: Bounds, share: Share) -> Bounded {
     // A cut within a single line is no count of lines.
     if cut.contains('\n') {
         let noun = if cut_lines == 1 { "line" } else { "lines" };
-        let _ = write!(bounded, "… {} {noun} ({}) cut …", thousands(cut_lines), size(cut.len()));
+        let _ = write!(
+            bounded,
+            "… {} {noun} ({}) cut …",
+            thousands(cut_lines),
+            size(cut.len())
+        );
     } else {
         let _ = write!(bounded, "… {} cut …", size(cut.len()));
     }
@@ -120,7 +135,11 @@ fn keep(text: &str, bounds: Bounds, share: Share) -> Bounded {
         bounded.push('\n');
         bounded.push_str(tail);
     }
-    Bounded { text: bounded, cut_lines, cut_bytes: cut.len() }
+    Bounded {
+        text: bounded,
+        cut_lines,
+        cut_bytes: cut.len(),
+    }
 }
 
 /// Text as one line of at most `characters` characters (graphemes), and how big it was if it is

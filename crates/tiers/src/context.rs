@@ -46,7 +46,9 @@ pub(crate) struct Inner {
 
 impl CallContext {
     pub(crate) fn from_inner(inner: Inner) -> CallContext {
-        CallContext { inner: Arc::new(inner) }
+        CallContext {
+            inner: Arc::new(inner),
+        }
     }
 
     pub(crate) fn finish(&self) {
@@ -102,7 +104,8 @@ impl CallContext {
 
     /// What is left until the deadline, zero if it has passed; `None` without one.
     pub fn remaining(&self) -> Option<Duration> {
-        self.deadline().map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        self.deadline()
+            .map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
     /// Whether to stop now, for loops that don't await: the error to return if the token has fired
@@ -131,7 +134,9 @@ impl CallContext {
 
     /// The handle for calling the harness's other tools, under the cap of this call's surface.
     pub fn tools(&self) -> Tools {
-        Tools { context: self.clone() }
+        Tools {
+            context: self.clone(),
+        }
     }
 
     /// The highest tier that this call may reach, directly or through others.

@@ -83,7 +83,11 @@ pub struct ToolError {
 impl ToolError {
     /// An error of the given kind, without details.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> ToolError {
-        ToolError { kind, message: message.into(), details: Value::Null }
+        ToolError {
+            kind,
+            message: message.into(),
+            details: Value::Null,
+        }
     }
 
     /// An [`ErrorKind::InvalidArguments`]. The message names the argument, what came, and what is

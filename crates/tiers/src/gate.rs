@@ -52,7 +52,9 @@ pub enum Decision {
 impl Decision {
     /// A [`Decision::Deny`].
     pub fn deny(reason: impl Into<String>) -> Decision {
-        Decision::Deny { reason: reason.into() }
+        Decision::Deny {
+            reason: reason.into(),
+        }
     }
 }
 
@@ -188,13 +190,21 @@ pub struct Approval {
 impl Approval {
     /// No gate: what would need one, from [`Tier::Write`] upwards, is refused.
     pub fn none(cap: Tier) -> Approval {
-        Approval { gate: None, from: Tier::Write, cap }
+        Approval {
+            gate: None,
+            from: Tier::Write,
+            cap,
+        }
     }
 
     /// `gate` is asked about tools at or above `from`; those above `cap` are refused without
     /// asking.
     pub fn new(gate: Arc<dyn Gate>, from: Tier, cap: Tier) -> Approval {
-        Approval { gate: Some(gate), from, cap }
+        Approval {
+            gate: Some(gate),
+            from,
+            cap,
+        }
     }
 
     /// The highest tier that is ever allowed.
@@ -214,15 +224,24 @@ impl Approval {
     }
 
     pub(crate) fn recapped(&self, cap: Tier) -> Approval {
-        Approval { cap, ..self.clone() }
+        Approval {
+            cap,
+            ..self.clone()
+        }
     }
 
     pub(crate) fn with_gate(&self, gate: Arc<dyn Gate>) -> Approval {
-        Approval { gate: Some(gate), ..self.clone() }
+        Approval {
+            gate: Some(gate),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn asking_from(&self, from: Tier) -> Approval {
-        Approval { from, ..self.clone() }
+        Approval {
+            from,
+            ..self.clone()
+        }
     }
 
     /// Whether the gate has to be asked about a tool of this tier.
@@ -288,9 +307,11 @@ impl Approval {
                         .to_owned();
                 Err(refusal("no_response", message, request))
             }
-            Some(Err(_)) | None => {
-                Err(refusal("gate_failed", "asking for approval failed".to_owned(), request))
-            }
+            Some(Err(_)) | None => Err(refusal(
+                "gate_failed",
+                "asking for approval failed".to_owned(),
+                request,
+            )),
         }
     }
 }

@@ -55,7 +55,12 @@ struct Waiter {
 impl RunScope {
     /// A new run without any key held. The id is the host's, and only for display.
     pub fn new(id: impl Into<String>) -> RunScope {
-        RunScope { inner: Arc::new(Inner { id: id.into(), table: Mutex::default() }) }
+        RunScope {
+            inner: Arc::new(Inner {
+                id: id.into(),
+                table: Mutex::default(),
+            }),
+        }
     }
 
     /// The host's id for the run.
@@ -89,7 +94,8 @@ impl RunScope {
             return Err(error);
         }
         let link = Link::new(holder, request.parent().cloned());
-        self.hold_as(key, link, request.cancel(), request.deadline()).await
+        self.hold_as(key, link, request.cancel(), request.deadline())
+            .await
     }
 
     pub(crate) async fn hold_as(
@@ -99,7 +105,12 @@ impl RunScope {
         cancel: &CancellationToken,
         deadline: Option<Instant>,
     ) -> Result<Lease, ToolError> {
-        let turn = Turn { scope: self, key, link, ticket: None };
+        let turn = Turn {
+            scope: self,
+            key,
+            link,
+            ticket: None,
+        };
         let cancelled = pin!(cancel.cancelled());
         let end = select(cancelled, Alarm::at(deadline));
         match select(turn, end).await {
@@ -117,17 +128,26 @@ impl RunScope {
     /// Who holds `key`, by name.
     #[cfg(test)]
     pub(crate) fn holder(&self, key: &str) -> Option<String> {
-        self.lock().entries.get(key).map(|entry| entry.holder.tool().to_owned())
+        self.lock()
+            .entries
+            .get(key)
+            .map(|entry| entry.holder.tool().to_owned())
     }
 
     #[cfg(test)]
     pub(crate) fn waiting(&self, key: &str) -> usize {
-        self.lock().entries.get(key).map_or(0, |entry| entry.queue.len())
+        self.lock()
+            .entries
+            .get(key)
+            .map_or(0, |entry| entry.queue.len())
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
         // Nothing that runs under the lock can leave the table half changed.
-        self.inner.table.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner
+            .table
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn release(&self, key: &str, ticket: u64) {
@@ -138,7 +158,13 @@ impl RunScope {
     }
 
     fn lease(&self, key: &str, ticket: u64) -> Lease {
-        Lease { held: Arc::new(Held { scope: self.clone(), key: key.to_owned(), ticket }) }
+        Lease {
+            held: Arc::new(Held {
+                scope: self.clone(),
+                key: key.to_owned(),
+                ticket,
+            }),
+        }
     }
 }
 
@@ -151,7 +177,9 @@ impl Default for RunScope {
 
 impl fmt::Debug for RunScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunScope").field("id", &self.inner.id).finish_non_exhaustive()
+        f.debug_struct("RunScope")
+            .field("id", &self.inner.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -231,7 +259,10 @@ impl Future for Turn<'_> {
         match table.entries.get_mut(this.key) {
             Some(entry) if entry.ticket == ticket => {}
             Some(entry) if this.ticket.is_some() => {
-                if let Some(waiter) = entry.queue.iter_mut().find(|waiter| waiter.ticket == ticket)
+                if let Some(waiter) = entry
+                    .queue
+                    .iter_mut()
+                    .find(|waiter| waiter.ticket == ticket)
                 {
                     waiter.waker.clone_from(cx.waker());
                 }
@@ -242,14 +273,22 @@ impl Future for Turn<'_> {
                     return Poll::Ready(Err(never(&this.link, this.key, &holder)));
                 }
                 this.ticket = Some(ticket);
-                let waiter = Waiter { ticket, link: this.link.clone(), waker: cx.waker().clone() };
+                let waiter = Waiter {
+                    ticket,
+                    link: this.link.clone(),
+                    waker: cx.waker().clone(),
+                };
                 if let Some(entry) = table.entries.get_mut(this.key) {
                     entry.queue.push_back(waiter);
                 }
                 return Poll::Pending;
             }
             None => {
-                let entry = Entry { ticket, holder: this.link.clone(), queue: VecDeque::new() };
+                let entry = Entry {
+                    ticket,
+                    holder: this.link.clone(),
+                    queue: VecDeque::new(),
+                };
                 table.entries.insert(this.key.to_owned(), entry);
             }
         }
@@ -301,7 +340,9 @@ impl Lease {
     }
 
     pub(crate) fn downgrade(&self) -> WeakLease {
-        WeakLease { held: Arc::downgrade(&self.held) }
+        WeakLease {
+            held: Arc::downgrade(&self.held),
+        }
     }
 }
 

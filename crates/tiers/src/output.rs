@@ -51,7 +51,10 @@ impl Output {
     /// The same output with an image at its end.
     #[must_use]
     pub fn with_image(mut self, mime: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Output {
-        self.parts.push(Part::Image { mime: mime.into(), bytes: bytes.into() });
+        self.parts.push(Part::Image {
+            mime: mime.into(),
+            bytes: bytes.into(),
+        });
         self
     }
 
@@ -81,7 +84,10 @@ impl Output {
             match part {
                 Part::Text(part) => text.push_str(part),
                 Part::Image { mime, bytes } => {
-                    text.push_str(&format!("[image: {mime}, {}]", crate::bound::size(bytes.len())));
+                    text.push_str(&format!(
+                        "[image: {mime}, {}]",
+                        crate::bound::size(bytes.len())
+                    ));
                 }
             }
         }
@@ -107,14 +113,23 @@ mod tests {
 
     #[test]
     fn parts_keep_their_order() {
-        let output =
-            Output::text("before\n").with_image("image/png", vec![0; 1500]).with_text("after");
-        assert_eq!(output.to_text(), "before\n[image: image/png, 1.5 KB]\nafter");
+        let output = Output::text("before\n")
+            .with_image("image/png", vec![0; 1500])
+            .with_text("after");
+        assert_eq!(
+            output.to_text(),
+            "before\n[image: image/png, 1.5 KB]\nafter"
+        );
         assert_eq!(output.parts.len(), 3);
     }
 
     #[test]
     fn truncated_is_sticky() {
-        assert!(Output::text("").with_truncated(true).with_truncated(false).truncated);
+        assert!(
+            Output::text("")
+                .with_truncated(true)
+                .with_truncated(false)
+                .truncated
+        );
     }
 }

@@ -15,8 +15,10 @@ pub fn show(workspace: &Path, path: &Path) -> String {
     let text = match path.strip_prefix(&workspace) {
         Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
         Ok(inside) => {
-            let parts: Vec<_> =
-                inside.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+            let parts: Vec<_> = inside
+                .components()
+                .map(|part| part.as_os_str().to_string_lossy())
+                .collect();
             parts.join("/")
         }
         Err(_) => absolute(&path),
@@ -28,7 +30,9 @@ pub fn show(workspace: &Path, path: &Path) -> String {
 fn absolute(path: &Path) -> String {
     let text = path.to_string_lossy();
     if cfg!(windows) {
-        text.strip_prefix(r"\\?\").unwrap_or(&text).replace('\\', "/")
+        text.strip_prefix(r"\\?\")
+            .unwrap_or(&text)
+            .replace('\\', "/")
     } else {
         text.into_owned()
     }
@@ -71,7 +75,11 @@ mod tests {
             ("/ws", "/ws/with space.rs", "with space.rs"),
         ];
         for (workspace, path, expected) in table {
-            assert_eq!(show(Path::new(workspace), Path::new(path)), expected, "{path}");
+            assert_eq!(
+                show(Path::new(workspace), Path::new(path)),
+                expected,
+                "{path}"
+            );
         }
     }
 

@@ -34,7 +34,12 @@ pub fn channel(capacity: usize) -> (ProgressSink, ProgressReceiver) {
         sinks: 1,
         waker: None,
     }));
-    (ProgressSink { shared: Some(shared.clone()) }, ProgressReceiver { shared })
+    (
+        ProgressSink {
+            shared: Some(shared.clone()),
+        },
+        ProgressReceiver { shared },
+    )
 }
 
 #[derive(Debug)]
@@ -79,7 +84,11 @@ impl ProgressSink {
             {
                 queue.lost += oldest.lost + 1;
             }
-            queue.messages.push_back(Progress { call: call.to_owned(), message, lost: 0 });
+            queue.messages.push_back(Progress {
+                call: call.to_owned(),
+                message,
+                lost: 0,
+            });
             queue.waker.take()
         };
         if let Some(waker) = waker {
@@ -93,7 +102,9 @@ impl Clone for ProgressSink {
         if let Some(shared) = &self.shared {
             lock(shared).sinks += 1;
         }
-        ProgressSink { shared: self.shared.clone() }
+        ProgressSink {
+            shared: self.shared.clone(),
+        }
     }
 }
 
@@ -103,7 +114,11 @@ impl Drop for ProgressSink {
         let waker = {
             let mut queue = lock(shared);
             queue.sinks -= 1;
-            if queue.sinks == 0 { queue.waker.take() } else { None }
+            if queue.sinks == 0 {
+                queue.waker.take()
+            } else {
+                None
+            }
         };
         if let Some(waker) = waker {
             waker.wake();
@@ -178,7 +193,11 @@ mod tests {
         let (sink, mut receiver) = channel(1);
         sink.send("c", &format!("a\nb\u{1b}[2J{}", "x".repeat(5_000)));
         let message = receiver.try_next().unwrap().message;
-        assert!(message.chars().count() <= MESSAGE_CHARACTERS + 40, "{}", message.len());
+        assert!(
+            message.chars().count() <= MESSAGE_CHARACTERS + 40,
+            "{}",
+            message.len()
+        );
         assert!(!message.contains(['\n', '\u{1b}']), "{message:?}");
     }
 

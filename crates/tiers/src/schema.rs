@@ -82,7 +82,10 @@ pub(crate) fn type_of(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::String(name) => Some(name),
         Value::Array(names) => {
-            let mut names = names.iter().filter_map(Value::as_str).filter(|name| *name != "null");
+            let mut names = names
+                .iter()
+                .filter_map(Value::as_str)
+                .filter(|name| *name != "null");
             let first = names.next()?;
             names.next().is_none().then_some(first)
         }

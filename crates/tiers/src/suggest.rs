@@ -36,7 +36,10 @@ pub(crate) fn same<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) ->
 }
 
 fn plain(word: &str) -> Vec<char> {
-    word.chars().filter(|c| !matches!(c, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
+    word.chars()
+        .filter(|c| !matches!(c, '-' | '_' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Edit distance in which a swap of two neighbours is one edit (optimal string alignment).

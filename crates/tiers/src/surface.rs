@@ -29,7 +29,10 @@ mod request;
 pub use self::request::Request;
 
 /// The bounds of an error's message.
-const MESSAGE_BOUNDS: bound::Bounds = bound::Bounds { bytes: 16_000, lines: 200 };
+const MESSAGE_BOUNDS: bound::Bounds = bound::Bounds {
+    bytes: 16_000,
+    lines: 200,
+};
 
 /// Most names that the answer to an unknown one lists.
 const LISTED_NAMES: usize = 50;
@@ -57,20 +60,39 @@ impl Surface {
         tools: Arc<IndexMap<String, Arc<dyn Tool>>>,
         cap: Tier,
     ) -> Surface {
-        Surface { run, tools, approval: Approval::none(Tier::Exec) }.cap(cap)
+        Surface {
+            run,
+            tools,
+            approval: Approval::none(Tier::Exec),
+        }
+        .cap(cap)
     }
 
     /// The surface under `tier`, or under its own cap if that is lower. A cap is never raised.
     #[must_use]
     pub fn cap(&self, tier: Tier) -> Surface {
         let approval = self.approval.capped(tier);
-        let tools = if self.tools.values().all(|tool| tool.spec().tier <= approval.cap()) {
+        let tools = if self
+            .tools
+            .values()
+            .all(|tool| tool.spec().tier <= approval.cap())
+        {
             self.tools.clone()
         } else {
-            let kept = self.tools.iter().filter(|(_, tool)| tool.spec().tier <= approval.cap());
-            Arc::new(kept.map(|(name, tool)| (name.clone(), tool.clone())).collect())
+            let kept = self
+                .tools
+                .iter()
+                .filter(|(_, tool)| tool.spec().tier <= approval.cap());
+            Arc::new(
+                kept.map(|(name, tool)| (name.clone(), tool.clone()))
+                    .collect(),
+            )
         };
-        Surface { run: self.run.clone(), tools, approval }
+        Surface {
+            run: self.run.clone(),
+            tools,
+            approval,
+        }
     }
 
     /// The highest tier on this surface.
@@ -81,14 +103,20 @@ impl Surface {
     /// The same surface, with `gate` to be asked.
     #[must_use]
     pub fn with_gate(&self, gate: Arc<dyn Gate>) -> Surface {
-        Surface { approval: self.approval.with_gate(gate), ..self.clone() }
+        Surface {
+            approval: self.approval.with_gate(gate),
+            ..self.clone()
+        }
     }
 
     /// The same surface, where approval is needed for tools at or above `tier`; otherwise that is
     /// [`Tier::Write`].
     #[must_use]
     pub fn ask_from(&self, tier: Tier) -> Surface {
-        Surface { approval: self.approval.asking_from(tier), ..self.clone() }
+        Surface {
+            approval: self.approval.asking_from(tier),
+            ..self.clone()
+        }
     }
 
     /// What decides about calls: the gate, from which tier it is asked, and the cap.
@@ -169,7 +197,10 @@ impl Surface {
         let Some(tool) = surface.tools.get(name).cloned() else {
             return Err(surface.unknown(name));
         };
-        surface.dispatch(tool, arguments, request).await.map_err(presentable)
+        surface
+            .dispatch(tool, arguments, request)
+            .await
+            .map_err(presentable)
     }
 
     async fn dispatch(
@@ -195,7 +226,9 @@ impl Surface {
             let question = GateRequest::bare(&spec.name, spec.tier, arguments.clone())
                 .with_summary(&summary)
                 .with_origin(match request.parent() {
-                    Some(parent) => Origin::Nested { tool: parent.tool().to_owned() },
+                    Some(parent) => Origin::Nested {
+                        tool: parent.tool().to_owned(),
+                    },
                     None => Origin::Run,
                 })
                 .with_ids(request.call(), self.run.id())
@@ -208,9 +241,11 @@ impl Surface {
         let link = Link::new(&spec.name, request.parent().cloned());
         let lease = match &spec.concurrency {
             Concurrency::Shared => None,
-            Concurrency::Exclusive(key) => {
-                Some(self.run.hold_as(key, link.clone(), &cancel, deadline).await?)
-            }
+            Concurrency::Exclusive(key) => Some(
+                self.run
+                    .hold_as(key, link.clone(), &cancel, deadline)
+                    .await?,
+            ),
         };
         if let Some(error) = context::interrupted(&cancel, deadline) {
             return Err(error);
@@ -224,10 +259,17 @@ impl Surface {
             deadline,
             progress: request.progress().clone(),
             own_caller: request.caller().is_some(),
-            caller: Some(request.caller().cloned().unwrap_or_else(|| Arc::new(self.clone()))),
+            caller: Some(
+                request
+                    .caller()
+                    .cloned()
+                    .unwrap_or_else(|| Arc::new(self.clone())),
+            ),
             approval: self.approval.clone(),
             link,
-            lease: lease.as_ref().map_or_else(WeakLease::default, |lease| lease.downgrade()),
+            lease: lease
+                .as_ref()
+                .map_or_else(WeakLease::default, |lease| lease.downgrade()),
             nested: AtomicU32::new(0),
             over: AtomicBool::new(false),
         });
@@ -261,8 +303,10 @@ impl Surface {
         if self.is_empty() {
             message.push_str(" There are no tools here");
         } else {
-            let listed: Vec<_> =
-                names().take(LISTED_NAMES).map(|name| format!("`{name}`")).collect();
+            let listed: Vec<_> = names()
+                .take(LISTED_NAMES)
+                .map(|name| format!("`{name}`"))
+                .collect();
             message.push_str(&format!(" The tools are {}", listed.join(", ")));
             if self.len() > LISTED_NAMES {
                 message.push_str(&format!(" and {} more", self.len() - LISTED_NAMES));

@@ -50,7 +50,9 @@ impl FromStr for Tier {
         Tier::ALL
             .into_iter()
             .find(|tier| tier.as_str() == word)
-            .ok_or_else(|| UnknownTier { word: word.to_owned() })
+            .ok_or_else(|| UnknownTier {
+                word: word.to_owned(),
+            })
     }
 }
 
@@ -62,7 +64,11 @@ pub struct UnknownTier {
 
 impl fmt::Display for UnknownTier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown tier {:?}: it is one of `read`, `write`, `exec`", self.word)
+        write!(
+            f,
+            "unknown tier {:?}: it is one of `read`, `write`, `exec`",
+            self.word
+        )
     }
 }
 
@@ -92,7 +98,10 @@ mod tests {
         for word in ["", "Read", "READ", "readonly", "admin", " read", "w"] {
             let error = word.parse::<Tier>().unwrap_err().to_string();
             assert!(error.contains("`read`, `write`, `exec`"), "{error}");
-            assert!(serde_json::from_value::<Tier>(word.into()).is_err(), "{word:?}");
+            assert!(
+                serde_json::from_value::<Tier>(word.into()).is_err(),
+                "{word:?}"
+            );
         }
     }
 }

@@ -94,7 +94,10 @@ fn summary(name: &str, arguments: &Value) -> String {
     match arguments {
         Value::Null => name.to_owned(),
         Value::Object(map) if map.is_empty() => name.to_owned(),
-        arguments => format!("{name} {}", bound::line(&arguments.to_string(), SUMMARY_CHARACTERS)),
+        arguments => format!(
+            "{name} {}",
+            bound::line(&arguments.to_string(), SUMMARY_CHARACTERS)
+        ),
     }
 }
 
@@ -252,8 +255,14 @@ mod tests {
     fn the_default_summary_is_one_bounded_line_that_says_how_much_there_was() {
         assert_eq!(summary("list", &json!({})), "list");
         assert_eq!(summary("list", &Value::Null), "list");
-        assert_eq!(summary("read", &json!({"path": "a\nb"})), r#"read {"path":"a\nb"}"#);
-        let long = summary("write", &json!({"path": "a", "content": "x".repeat(2_000_000)}));
+        assert_eq!(
+            summary("read", &json!({"path": "a\nb"})),
+            r#"read {"path":"a\nb"}"#
+        );
+        let long = summary(
+            "write",
+            &json!({"path": "a", "content": "x".repeat(2_000_000)}),
+        );
         assert!(long.chars().count() < 300, "{long}");
         assert!(long.contains("2.0 MB"), "{long}");
     }

@@ -47,7 +47,10 @@ impl Toolset {
 
     /// A toolset to be filled.
     pub fn builder() -> ToolsetBuilder {
-        ToolsetBuilder { run: RunScope::default(), tools: Vec::new() }
+        ToolsetBuilder {
+            run: RunScope::default(),
+            tools: Vec::new(),
+        }
     }
 
     /// The surface of the tools up to `cap`.
@@ -87,13 +90,23 @@ impl Toolset {
             if spec.description.trim().is_empty() {
                 findings.push(format!("{name}: the description is empty"));
             } else if spec.description.trim() != spec.description {
-                findings.push(format!("{name}: the description begins or ends with white space"));
+                findings.push(format!(
+                    "{name}: the description begins or ends with white space"
+                ));
             }
             if let Err(found) = schema::lint(&spec.parameters) {
-                findings.extend(found.into_iter().map(|finding| format!("{name}: {finding}")));
+                findings.extend(
+                    found
+                        .into_iter()
+                        .map(|finding| format!("{name}: {finding}")),
+                );
             }
         }
-        if findings.is_empty() { Ok(()) } else { Err(findings) }
+        if findings.is_empty() {
+            Ok(())
+        } else {
+            Err(findings)
+        }
     }
 }
 
@@ -144,14 +157,23 @@ impl ToolsetBuilder {
         for tool in self.tools {
             let name = tool.spec().name.clone();
             if !is_valid(&name) {
-                return Err(ToolsetError { name, kind: ToolsetErrorKind::InvalidName });
+                return Err(ToolsetError {
+                    name,
+                    kind: ToolsetErrorKind::InvalidName,
+                });
             }
             if tools.insert(name.clone(), tool).is_some() {
-                return Err(ToolsetError { name, kind: ToolsetErrorKind::DuplicateName });
+                return Err(ToolsetError {
+                    name,
+                    kind: ToolsetErrorKind::DuplicateName,
+                });
             }
         }
         tools.sort_unstable_keys();
-        Ok(Toolset { run: self.run, tools: Arc::new(tools) })
+        Ok(Toolset {
+            run: self.run,
+            tools: Arc::new(tools),
+        })
     }
 }
 
@@ -159,8 +181,12 @@ impl ToolsetBuilder {
 fn is_valid(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.len() <= 64
-        && bytes.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+        && bytes
+            .first()
+            .is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 /// Why a toolset could not be built.

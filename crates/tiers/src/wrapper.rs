@@ -109,7 +109,10 @@ impl<A: Around> Tool for Wrapped<A> {
     }
 
     async fn call(&self, arguments: Value, context: &CallContext) -> Result<Output, ToolError> {
-        let inner = Inner { tool: &*self.tool, context };
+        let inner = Inner {
+            tool: &*self.tool,
+            context,
+        };
         self.around.around(inner, arguments, context).await
     }
 }
@@ -163,7 +166,11 @@ impl Writer {
             + 'static,
         A: Fn(&Value) -> Vec<PathBuf> + Send + Sync + 'static,
     {
-        Writer { tool, before: Arc::new(before), after: Arc::new(after) }
+        Writer {
+            tool,
+            before: Arc::new(before),
+            after: Arc::new(after),
+        }
     }
 
     /// The tool itself.

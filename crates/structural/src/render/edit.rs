@@ -61,7 +61,11 @@ pub(crate) fn proposal(
 fn readings(proposal: &Proposal) -> String {
     let several = proposal.read_as.len() > 1;
     let each = |(number, read): (usize, &Vec<_>)| {
-        let which = if several { format!("pattern {}", number + 1) } else { "pattern".to_owned() };
+        let which = if several {
+            format!("pattern {}", number + 1)
+        } else {
+            "pattern".to_owned()
+        };
         format!("{which} read as: {}\n", read_as(read))
     };
     proposal.read_as.iter().enumerate().map(each).collect()
@@ -71,11 +75,25 @@ fn readings(proposal: &Proposal) -> String {
 fn notes(workspace: &Path, proposal: &Proposal) -> Vec<String> {
     let total = |count: fn(&Changed) -> usize| proposal.files.iter().map(count).sum::<usize>();
     let mut notes = Vec::new();
-    for (number, found) in proposal.later.iter().enumerate().filter(|(_, found)| !found.is_empty()) {
-        notes.push(format!("pattern {} matches nothing as read; {}", number + 1, later(found)));
+    for (number, found) in proposal
+        .later
+        .iter()
+        .enumerate()
+        .filter(|(_, found)| !found.is_empty())
+    {
+        notes.push(format!(
+            "pattern {} matches nothing as read; {}",
+            number + 1,
+            later(found)
+        ));
     }
     let several = proposal.matches.len() > 1;
-    for (number, _) in proposal.matches.iter().enumerate().filter(|(_, found)| several && **found == 0) {
+    for (number, _) in proposal
+        .matches
+        .iter()
+        .enumerate()
+        .filter(|(_, found)| several && **found == 0)
+    {
         notes.push(format!("pattern {} matches nothing", number + 1));
     }
     let dropped = total(|file| file.dropped);
@@ -87,7 +105,10 @@ fn notes(workspace: &Path, proposal: &Proposal) -> Vec<String> {
     }
     let unchanged = total(|file| file.unchanged);
     if unchanged > 0 && proposal.files.iter().any(|file| file.replacements > 0) {
-        notes.push(format!("{} already as rewritten", counted(unchanged, "match is", "matches are")));
+        notes.push(format!(
+            "{} already as rewritten",
+            counted(unchanged, "match is", "matches are")
+        ));
     }
     let comments = total(|file| file.comments_dropped);
     if comments > 0 {
@@ -118,7 +139,10 @@ fn notes(workspace: &Path, proposal: &Proposal) -> Vec<String> {
         &proposal.with_errors,
         &proposal.rejected,
     ));
-    notes.push(format!("{} searched", counted(proposal.searched, "file", "files")));
+    notes.push(format!(
+        "{} searched",
+        counted(proposal.searched, "file", "files")
+    ));
     notes
 }
 
@@ -157,8 +181,10 @@ pub(crate) fn resolved(workspace: &Path, id: &str, resolved: &Resolved) -> Outpu
             .with_details(json!({ "edit_id": id, "action": "discard", "paths": [] })),
         Resolved::Applied { edit, committed } => {
             let files = committed.files();
-            let paths: Vec<String> =
-                files.iter().map(|file| paths::show(workspace, file.path())).collect();
+            let paths: Vec<String> = files
+                .iter()
+                .map(|file| paths::show(workspace, file.path()))
+                .collect();
             let mut text = format!(
                 "applied {id}: {} in {}\n",
                 counted(edit.replacements, "replacement", "replacements"),

@@ -16,7 +16,9 @@ pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
             |node: &Node<'_>| !node.is_named() && file.tables.is_separator(node.kind_id());
         if let Some(next) = node.next_sibling().filter(is_separator) {
             extent.end = extent.end.max(next.end_byte());
-            if next.next_sibling().is_some_and(|after| after.start_position().row == next.end_position().row)
+            if next
+                .next_sibling()
+                .is_some_and(|after| after.start_position().row == next.end_position().row)
                 && !starts_line(file, extent.start)
             {
                 extent.end += leading_space(&file.text[extent.end..]);
@@ -31,12 +33,20 @@ pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
 /// The outermost node that is the range but for a terminator.
 fn node_at<'t>(file: &File<'t>, range: &Range<usize>) -> Option<Node<'t>> {
     let is_whole = |node: &Node<'_>| {
-        let rest = file.text.get(range.end..node.end_byte()).unwrap_or_default();
+        let rest = file
+            .text
+            .get(range.end..node.end_byte())
+            .unwrap_or_default();
         node.start_byte() == range.start && matches!(rest.trim(), "" | ";")
     };
     let root = file.tree.root_node();
-    let mut node = root.named_descendant_for_byte_range(range.start, range.end).filter(is_whole)?;
-    while let Some(parent) = node.parent().filter(|parent| *parent != root && is_whole(parent)) {
+    let mut node = root
+        .named_descendant_for_byte_range(range.start, range.end)
+        .filter(is_whole)?;
+    while let Some(parent) = node
+        .parent()
+        .filter(|parent| *parent != root && is_whole(parent))
+    {
         node = parent;
     }
     Some(node)

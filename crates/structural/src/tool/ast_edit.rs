@@ -32,7 +32,10 @@ impl AstEdit {
     pub(super) fn new(structural: Structural) -> Self {
         let spec = ToolSpec::new("ast_edit", Tier::Write, DESCRIPTION)
             .parameters::<EditArgs>()
-            .hint("max_results", "an edit takes every match; narrow `path` instead")
+            .hint(
+                "max_results",
+                "an edit takes every match; narrow `path` instead",
+            )
             .hint("replacement", "the text to put in is called `rewrite`")
             .hint("dry_run", "an edit is only staged; `resolve` writes it");
         Self { spec, structural }
@@ -67,11 +70,22 @@ impl AstEdit {
             let replacements = proposal.files.iter().map(|file| file.replacements).sum();
             let change = Arc::new(change);
             let id = (!change.is_empty()).then(|| {
-                shared.staged.add(Edit { change: change.clone(), replacements, title })
+                shared.staged.add(Edit {
+                    change: change.clone(),
+                    replacements,
+                    title,
+                })
             });
-            Ok(render::proposal(&shared.root, id.as_deref(), &change, &proposal))
+            Ok(render::proposal(
+                &shared.root,
+                id.as_deref(),
+                &change,
+                &proposal,
+            ))
         });
-        output.await?.map_err(|error| tool_error(error, self.structural.workspace(), context))
+        output
+            .await?
+            .map_err(|error| tool_error(error, self.structural.workspace(), context))
     }
 }
 
@@ -87,12 +101,13 @@ fn edits(args: &EditArgs) -> Result<Vec<(String, String)>, ToolError> {
         (Some(_), None, None) => Err(ToolError::invalid_arguments(
             "`rewrite` is missing: the text to put in place of the pattern, empty to delete it",
         )),
-        (None, None, Some(edits)) if edits.is_empty() => {
-            Err(ToolError::invalid_arguments("`edits` is empty: give at least one {pattern, rewrite}"))
-        }
-        (None, None, Some(edits)) => {
-            Ok(edits.iter().map(|edit| (edit.pattern.clone(), edit.rewrite.clone())).collect())
-        }
+        (None, None, Some(edits)) if edits.is_empty() => Err(ToolError::invalid_arguments(
+            "`edits` is empty: give at least one {pattern, rewrite}",
+        )),
+        (None, None, Some(edits)) => Ok(edits
+            .iter()
+            .map(|edit| (edit.pattern.clone(), edit.rewrite.clone()))
+            .collect()),
         _ => Err(both()),
     }
 }

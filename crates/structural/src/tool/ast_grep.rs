@@ -33,7 +33,10 @@ impl AstGrep {
     pub(super) fn new(structural: Structural) -> Self {
         let spec = ToolSpec::new("ast_grep", Tier::Read, DESCRIPTION)
             .parameters::<GrepArgs>()
-            .hint("regex", "patterns are code; use a text search for a regular expression")
+            .hint(
+                "regex",
+                "patterns are code; use a text search for a regular expression",
+            )
             .hint("rewrite", "`ast_grep` only finds; `ast_edit` rewrites")
             .hint("glob", "a glob goes into `path`");
         Self { spec, structural }
@@ -66,7 +69,9 @@ impl AstGrep {
             let report = search.run(interrupted)?;
             Ok::<_, Error>(render::search(&shared.root, &report))
         });
-        report.await?.map_err(|error| tool_error(error, self.structural.workspace(), context))
+        report
+            .await?
+            .map_err(|error| tool_error(error, self.structural.workspace(), context))
     }
 }
 

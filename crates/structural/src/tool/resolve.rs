@@ -57,7 +57,9 @@ impl Resolve {
                 .map(|resolved| render::resolved(&shared.root, &args.edit_id, &resolved))
                 .map_err(|failure| (args.edit_id.clone(), failure))
         });
-        result.await?.map_err(|(id, failure)| failed(&id, failure, context))
+        result
+            .await?
+            .map_err(|(id, failure)| failed(&id, failure, context))
     }
 }
 
@@ -97,8 +99,10 @@ fn unresolvable(id: &str, why: &Unresolvable) -> ToolError {
             "no change `{id}` is staged, and none is open; `ast_edit` stages one"
         )),
         Unresolvable::Unknown { open } => {
-            let open: Vec<String> =
-                open.iter().map(|(id, title)| format!("{id} ({})", bound::line(title, 80))).collect();
+            let open: Vec<String> = open
+                .iter()
+                .map(|(id, title)| format!("{id} ({})", bound::line(title, 80)))
+                .collect();
             ToolError::not_found(format!(
                 "no change `{id}` is staged; open are: {}",
                 open.join(", ")

@@ -35,7 +35,11 @@ pub(super) fn value(
         Err(came) => {
             problems.add(
                 place,
-                format!("`{place}` must be {}, but {} came", wanted(schema), described(&came)),
+                format!(
+                    "`{place}` must be {}, but {} came",
+                    wanted(schema),
+                    described(&came)
+                ),
             );
             None
         }
@@ -76,7 +80,11 @@ fn word(words: &[&str], value: Value, place: &str, problems: &mut Problems) -> O
     let Some(came) = value.as_str() else {
         problems.add(
             place,
-            format!("`{place}` must be {}, but {} came", one_of(words), described(&value)),
+            format!(
+                "`{place}` must be {}, but {} came",
+                one_of(words),
+                described(&value)
+            ),
         );
         return None;
     };
@@ -91,7 +99,11 @@ fn word(words: &[&str], value: Value, place: &str, problems: &mut Problems) -> O
         .unwrap_or_default();
     problems.add(
         place,
-        format!("`{place}` must be {}, but {} came{nearest}", one_of(words), described(&value)),
+        format!(
+            "`{place}` must be {}, but {} came{nearest}",
+            one_of(words),
+            described(&value)
+        ),
     );
     None
 }
@@ -133,7 +145,9 @@ fn number(value: Value) -> Result<Value, Value> {
 
 /// A plain decimal: no exponent, no `inf`, none of the other words that Rust reads as floats.
 fn decimal(text: &str) -> Option<f64> {
-    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
+    let is_plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-'));
     if is_plain { text.parse().ok() } else { None }
 }
 
@@ -184,7 +198,11 @@ fn object(schema: &Value, value: Value, place: &str, problems: &mut Problems) ->
         Err(came) => {
             problems.add(
                 place,
-                format!("`{place}` must be {}, but {} came", wanted(schema), described(&came)),
+                format!(
+                    "`{place}` must be {}, but {} came",
+                    wanted(schema),
+                    described(&came)
+                ),
             );
             None
         }

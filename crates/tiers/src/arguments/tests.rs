@@ -79,17 +79,41 @@ fn what_has_one_meaning_is_taken_as_that() {
         ("lines", json!(7), json!([7])),
         ("lines", json!("7"), json!([7])),
         ("lines", json!(["7", 8.0]), json!([7, 8])),
-        ("options", json!({ "label": "a" }), json!([{ "label": "a" }])),
-        ("options", json!(["a", { "label": "b" }]), json!([{ "label": "a" }, { "label": "b" }])),
-        ("options", json!([{ "label": "a", "note": null }]), json!([{ "label": "a" }])),
-        ("options", json!([r#"{"label": "a"}"#]), json!([{ "label": "a" }])),
-        ("options", json!(r#"[{"label": "a"}]"#), json!([{ "label": "a" }])),
+        (
+            "options",
+            json!({ "label": "a" }),
+            json!([{ "label": "a" }]),
+        ),
+        (
+            "options",
+            json!(["a", { "label": "b" }]),
+            json!([{ "label": "a" }, { "label": "b" }]),
+        ),
+        (
+            "options",
+            json!([{ "label": "a", "note": null }]),
+            json!([{ "label": "a" }]),
+        ),
+        (
+            "options",
+            json!([r#"{"label": "a"}"#]),
+            json!([{ "label": "a" }]),
+        ),
+        (
+            "options",
+            json!(r#"[{"label": "a"}]"#),
+            json!([{ "label": "a" }]),
+        ),
     ];
     for (name, came, expected) in table {
         let checked = check(&schema(), with(name, came.clone()));
         let checked = checked.unwrap_or_else(|error| panic!("{name} {came}: {error}"));
         assert_eq!(checked[name], expected, "{name} {came}");
-        assert_eq!(check(&schema(), checked.clone()).unwrap(), checked, "idempotent");
+        assert_eq!(
+            check(&schema(), checked.clone()).unwrap(),
+            checked,
+            "idempotent"
+        );
         assert!(jsonschema::is_valid(&schema(), &checked), "{checked}");
         read::<Args>(checked).unwrap();
     }
@@ -104,13 +128,23 @@ fn null_is_absent_and_so_is_an_empty_string_where_it_can_be_nothing_else() {
         }
     }
     // An empty string is a string.
-    assert_eq!(check(&schema(), json!({ "file": "" })).unwrap(), json!({ "file": "" }));
+    assert_eq!(
+        check(&schema(), json!({ "file": "" })).unwrap(),
+        json!({ "file": "" })
+    );
 }
 
 #[test]
 fn the_arguments_may_be_written_as_a_string() {
     let empty = crate::schema::empty();
-    for none in [Value::Null, json!(""), json!("{}"), json!("null"), json!({}), json!(" ")] {
+    for none in [
+        Value::Null,
+        json!(""),
+        json!("{}"),
+        json!("null"),
+        json!({}),
+        json!(" "),
+    ] {
         assert_eq!(check(&empty, none.clone()).unwrap(), json!({}), "{none}");
     }
     let checked = check(&schema(), json!(r#"{"file": "a.rs", "line": "3"}"#)).unwrap();
@@ -125,18 +159,30 @@ fn refused(arguments: Value, expected: Expect) {
 
 #[test]
 fn the_rest_is_refused_with_what_came_and_what_is_wanted() {
-    refused(json!([1]), expect!["the arguments must be one JSON object, but the list [1] came"]);
+    refused(
+        json!([1]),
+        expect!["the arguments must be one JSON object, but the list [1] came"],
+    );
     refused(
         json!("look at a.rs"),
         expect![[r#"the arguments must be one JSON object, but the string "look at a.rs" came"#]],
     );
-    refused(json!({}), expect!["`file` is missing (a string): The file to look at."]);
-    refused(json!({ "file": null }), expect!["`file` is missing (a string): The file to look at."]);
+    refused(
+        json!({}),
+        expect!["`file` is missing (a string): The file to look at."],
+    );
+    refused(
+        json!({ "file": null }),
+        expect!["`file` is missing (a string): The file to look at."],
+    );
     refused(
         json!({ "file": ["a"] }),
         expect![[r#"`file` must be a string, but the list ["a"] came"#]],
     );
-    refused(json!({ "file": 1.5 }), expect!["`file` must be a string, but the number 1.5 came"]);
+    refused(
+        json!({ "file": 1.5 }),
+        expect!["`file` must be a string, but the number 1.5 came"],
+    );
     refused(
         with("line", json!(1.5)),
         expect!["`line` must be an integer, but the number 1.5 came"],
@@ -145,8 +191,14 @@ fn the_rest_is_refused_with_what_came_and_what_is_wanted() {
         with("line", json!("1e3")),
         expect![[r#"`line` must be an integer, but the string "1e3" came"#]],
     );
-    refused(with("line", json!(true)), expect!["`line` must be an integer, but true came"]);
-    refused(with("flag", json!(1)), expect!["`flag` must be true or false, but the number 1 came"]);
+    refused(
+        with("line", json!(true)),
+        expect!["`line` must be an integer, but true came"],
+    );
+    refused(
+        with("flag", json!(1)),
+        expect!["`flag` must be true or false, but the number 1 came"],
+    );
     refused(
         with("flag", json!("yes")),
         expect![[r#"`flag` must be true or false, but the string "yes" came"#]],
@@ -189,8 +241,14 @@ fn the_rest_is_refused_with_what_came_and_what_is_wanted() {
 
 #[test]
 fn an_unknown_argument_is_never_ignored() {
-    refused(with("fiel", json!("x")), expect!["unknown argument `fiel`; did you mean `file`?"]);
-    refused(with("LINE", json!(null)), expect!["unknown argument `LINE`; did you mean `line`?"]);
+    refused(
+        with("fiel", json!("x")),
+        expect!["unknown argument `fiel`; did you mean `file`?"],
+    );
+    refused(
+        with("LINE", json!(null)),
+        expect!["unknown argument `LINE`; did you mean `line`?"],
+    );
     refused(
         with("completely_else", json!(1)),
         expect![
@@ -228,9 +286,15 @@ fn every_problem_is_told_up_to_a_bound() {
         `flag` must be true or false, but the number 2 came
         unknown argument `z`: the arguments are `file`, `line`, `share`, `flag`, `mode`, `paths`, `lines`, `options`"#]].assert_eq(&error.message);
     assert_eq!(error.details["problems"][0]["argument"], "file");
-    let many: Map<_, _> = (0..100).map(|n| (format!("unknown{n}"), json!(1))).collect();
+    let many: Map<_, _> = (0..100)
+        .map(|n| (format!("unknown{n}"), json!(1)))
+        .collect();
     let error = check(&schema(), many.into()).unwrap_err();
-    assert!(error.message.ends_with("8 of 101 shown; mend these first"), "{}", error.message);
+    assert!(
+        error.message.ends_with("8 of 101 shown; mend these first"),
+        "{}",
+        error.message
+    );
 }
 
 #[test]
@@ -265,8 +329,14 @@ fn a_schema_beyond_the_safe_core_is_left_to_its_tool() {
     assert_eq!(check(&schema, came).unwrap(), expected);
     assert!(check(&schema, json!({ "other": 1 })).is_err());
     let open = json!({ "type": "object", "additionalProperties": true });
-    assert_eq!(check(&open, json!({ "other": 1 })).unwrap(), json!({ "other": 1 }));
-    assert_eq!(check(&json!({}), json!({ "other": 1 })).unwrap(), json!({ "other": 1 }));
+    assert_eq!(
+        check(&open, json!({ "other": 1 })).unwrap(),
+        json!({ "other": 1 })
+    );
+    assert_eq!(
+        check(&json!({}), json!({ "other": 1 })).unwrap(),
+        json!({ "other": 1 })
+    );
 }
 
 fn any_json() -> impl Strategy<Value = Value> {

@@ -45,7 +45,10 @@ pub(super) fn graphemes_end(text: &str, count: usize) -> usize {
     if text.len() <= count {
         return text.len();
     }
-    let end = text.grapheme_indices(true).nth(count).map_or(text.len(), |(index, _)| index);
+    let end = text
+        .grapheme_indices(true)
+        .nth(count)
+        .map_or(text.len(), |(index, _)| index);
     match enclosing(text, end) {
         Some((start, _)) => start,
         None => end,
@@ -75,7 +78,11 @@ fn at_or_after(text: &str, index: usize) -> usize {
     let mut cursor = GraphemeCursor::new(index, text.len(), true);
     match cursor.is_boundary(text, 0) {
         Ok(true) => index,
-        _ => cursor.next_boundary(text, 0).ok().flatten().unwrap_or(text.len()),
+        _ => cursor
+            .next_boundary(text, 0)
+            .ok()
+            .flatten()
+            .unwrap_or(text.len()),
     }
 }
 
@@ -83,11 +90,13 @@ fn at_or_after(text: &str, index: usize) -> usize {
 fn enclosing(text: &str, index: usize) -> Option<(usize, usize)> {
     let from = text.floor_char_boundary(index.saturating_sub(LONGEST_SEQUENCE));
     // The earliest escape whose sequence reaches over the index: a later one is part of it.
-    text[from..index].match_indices('\u{1b}').find_map(|(offset, _)| {
-        let start = from + offset;
-        let end = start + sequence(&text[start..])?;
-        (end > index).then_some((start, end))
-    })
+    text[from..index]
+        .match_indices('\u{1b}')
+        .find_map(|(offset, _)| {
+            let start = from + offset;
+            let end = start + sequence(&text[start..])?;
+            (end > index).then_some((start, end))
+        })
 }
 
 /// The length of the ANSI sequence at the beginning of `text`, which begins with an escape; `None`
@@ -98,12 +107,16 @@ pub(super) fn sequence(text: &str) -> Option<usize> {
     match *bytes.get(1)? {
         // CSI: parameters, intermediates, one final byte.
         b'[' => {
-            let end = 2 + bytes[2..].iter().position(|byte| !(0x20..=0x3f).contains(byte))?;
+            let end = 2 + bytes[2..]
+                .iter()
+                .position(|byte| !(0x20..=0x3f).contains(byte))?;
             (0x40..=0x7e).contains(&bytes[end]).then_some(end + 1)
         }
         // OSC, DCS, SOS, PM, APC: up to BEL or ESC \. None of them holds a line break.
         b']' | b'P' | b'X' | b'^' | b'_' => {
-            let end = 2 + bytes[2..].iter().position(|byte| matches!(byte, 0x07 | 0x1b | b'\n'))?;
+            let end = 2 + bytes[2..]
+                .iter()
+                .position(|byte| matches!(byte, 0x07 | 0x1b | b'\n'))?;
             match bytes[end] {
                 0x07 => Some(end + 1),
                 0x1b if bytes.get(end + 1) == Some(&b'\\') => Some(end + 2),
@@ -111,7 +124,10 @@ pub(super) fn sequence(text: &str) -> Option<usize> {
             }
         }
         // Two or three bytes: a charset, say.
-        0x20..=0x2f => bytes.get(2).filter(|byte| (0x30..=0x7e).contains(*byte)).map(|_| 3),
+        0x20..=0x2f => bytes
+            .get(2)
+            .filter(|byte| (0x30..=0x7e).contains(*byte))
+            .map(|_| 3),
         0x30..=0x7e => Some(2),
         _ => None,
     }
@@ -122,7 +138,9 @@ fn newline_after(text: &str, count: usize) -> Option<usize> {
     if count == usize::MAX {
         return None;
     }
-    text.match_indices('\n').nth(count - 1).map(|(index, _)| index + 1)
+    text.match_indices('\n')
+        .nth(count - 1)
+        .map(|(index, _)| index + 1)
 }
 
 /// The start of the last `count` lines.
@@ -132,5 +150,7 @@ fn newlines_before(text: &str, count: usize) -> usize {
     if count > body.len() {
         return 0;
     }
-    body.rmatch_indices('\n').nth(count - 1).map_or(0, |(index, _)| index + 1)
+    body.rmatch_indices('\n')
+        .nth(count - 1)
+        .map_or(0, |(index, _)| index + 1)
 }

@@ -65,7 +65,12 @@ fn is_harmful(character: char) -> bool {
 }
 
 fn is_colour(sequence: &str) -> bool {
-    sequence.strip_prefix("\u{1b}[").and_then(|rest| rest.strip_suffix('m')).is_some_and(
-        |parameters| parameters.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b';' | b':')),
-    )
+    sequence
+        .strip_prefix("\u{1b}[")
+        .and_then(|rest| rest.strip_suffix('m'))
+        .is_some_and(|parameters| {
+            parameters
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b';' | b':'))
+        })
 }

@@ -30,15 +30,25 @@ fn head_and_tail_are_kept_and_the_cut_is_counted() {
 #[test]
 fn head_alone_and_tail_alone() {
     let text = numbered(100);
-    assert_eq!(head(&text, Bounds::new(1_000, 2)).text, "line 1\n… 99 lines (785 bytes) cut …");
-    assert_eq!(tail(&text, Bounds::new(1_000, 2)).text, "… 99 lines (783 bytes) cut …\nline 100\n");
+    assert_eq!(
+        head(&text, Bounds::new(1_000, 2)).text,
+        "line 1\n… 99 lines (785 bytes) cut …"
+    );
+    assert_eq!(
+        tail(&text, Bounds::new(1_000, 2)).text,
+        "… 99 lines (783 bytes) cut …\nline 100\n"
+    );
 }
 
 #[test]
 fn one_long_line_is_cut_within() {
     let bounded = head_tail(&"x".repeat(61_000), Bounds::bytes(100));
     assert_eq!(bounded.text.matches('x').count(), 36);
-    assert!(bounded.text.contains("\n… 61 KB cut …\n"), "{}", bounded.text);
+    assert!(
+        bounded.text.contains("\n… 61 KB cut …\n"),
+        "{}",
+        bounded.text
+    );
     assert_eq!(bounded.cut_bytes, 61_000 - 36);
 }
 
@@ -61,8 +71,10 @@ fn nothing_is_cut_within_a_grapheme_or_a_sequence() {
             let bounded = head_tail(&text, Bounds::bytes(300 + extra));
             let (head, rest) = bounded.text.split_once('…').unwrap();
             let tail = rest.rsplit('…').next().unwrap();
-            let pieces =
-                [head.strip_suffix('\n').unwrap_or(head), tail.strip_prefix('\n').unwrap()];
+            let pieces = [
+                head.strip_suffix('\n').unwrap_or(head),
+                tail.strip_prefix('\n').unwrap(),
+            ];
             for piece in pieces {
                 let whole = piece.strip_suffix('\r').map(|p| format!("{p}\r\n"));
                 let whole = whole.as_deref().unwrap_or(piece);
@@ -177,5 +189,8 @@ fn numbers_for_readers() {
 #[test]
 fn an_empty_list_is_empty() {
     assert_eq!(list(Vec::<String>::new(), 5, "x"), (String::new(), false));
-    assert_eq!(list(["a"], 0, "raise it"), ("0 of 1 shown; raise it".to_owned(), true));
+    assert_eq!(
+        list(["a"], 0, "raise it"),
+        ("0 of 1 shown; raise it".to_owned(), true)
+    );
 }

@@ -18,7 +18,10 @@ async fn a_detached_context_reaches_nothing() {
 #[test]
 fn interrupted_tells_the_token_from_the_deadline() {
     let cancel = CancellationToken::new();
-    let context = CallContext::builder().cancel(cancel.clone()).deadline(Instant::now()).build();
+    let context = CallContext::builder()
+        .cancel(cancel.clone())
+        .deadline(Instant::now())
+        .build();
     assert_eq!(context.remaining(), Some(Duration::ZERO));
     assert_eq!(context.interrupted().unwrap().kind, ErrorKind::TimedOut);
     cancel.cancel();
@@ -36,7 +39,10 @@ impl Caller for Registry {
         _arguments: Value,
         request: Request,
     ) -> Result<Output, ToolError> {
-        assert!(request.caller().is_some(), "the next nested call comes here too");
+        assert!(
+            request.caller().is_some(),
+            "the next nested call comes here too"
+        );
         Ok(Output::text(format!(
             "{name} {} {:?} {:?} {:?}",
             request.call(),
@@ -56,7 +62,10 @@ async fn a_nested_request_inherits_from_its_parent() {
         .caller(Arc::new(Registry))
         .build();
     let output = context.tools().call("read", json!({})).await.unwrap();
-    assert_eq!(output.to_text(), r#"read 7.1 Some("main") Some(Write) Some("7")"#);
+    assert_eq!(
+        output.to_text(),
+        r#"read 7.1 Some("main") Some(Write) Some("7")"#
+    );
     let output = context.tools().call("read", json!({})).await.unwrap();
     assert!(output.to_text().starts_with("read 7.2 "));
 

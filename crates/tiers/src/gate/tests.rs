@@ -45,29 +45,54 @@ async fn only_allow_allows_and_each_refusal_is_told_apart() {
         (gate(Decision::deny("not on \u{1b}[2JFriday")), "deny"),
         (gate(Decision::NoResponse), "no_response"),
         (Approval::none(exec), "no_gate"),
-        (Approval::new(Arc::new(Panics), Tier::Write, exec), "gate_failed"),
-        (Approval::new(Arc::new(Never), Tier::Read, Tier::Write), "above_cap"),
+        (
+            Approval::new(Arc::new(Panics), Tier::Write, exec),
+            "gate_failed",
+        ),
+        (
+            Approval::new(Arc::new(Never), Tier::Read, Tier::Write),
+            "above_cap",
+        ),
         (Approval::new(Arc::new(DenyAll), Tier::Write, exec), "deny"),
-        (Approval::new(Arc::new(AllowUpTo(Tier::Write)), Tier::Write, exec), "deny"),
+        (
+            Approval::new(Arc::new(AllowUpTo(Tier::Write)), Tier::Write, exec),
+            "deny",
+        ),
     ];
     for (approval, decision) in table {
         let error = decide(approval, exec).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Refused, "{decision}");
         assert_eq!(error.details["decision"], decision);
-        assert!(error.message.contains("`tool` was not run"), "{}", error.message);
+        assert!(
+            error.message.contains("`tool` was not run"),
+            "{}",
+            error.message
+        );
         assert!(!error.message.contains('\u{1b}'));
     }
 }
 
 #[tokio::test]
 async fn a_denial_gives_the_reason_and_silence_is_not_called_one() {
-    let deny = Approval::new(Arc::new(Fixed(Decision::deny("no"))), Tier::Write, Tier::Exec);
+    let deny = Approval::new(
+        Arc::new(Fixed(Decision::deny("no"))),
+        Tier::Write,
+        Tier::Exec,
+    );
     let error = decide(deny, Tier::Write).await.unwrap_err();
     assert!(error.message.contains("denied: no"), "{}", error.message);
     assert_eq!(error.details["reason"], "no");
-    let silence = Approval::new(Arc::new(Fixed(Decision::NoResponse)), Tier::Write, Tier::Exec);
+    let silence = Approval::new(
+        Arc::new(Fixed(Decision::NoResponse)),
+        Tier::Write,
+        Tier::Exec,
+    );
     let error = decide(silence, Tier::Write).await.unwrap_err();
-    assert!(error.message.contains("nobody answered"), "{}", error.message);
+    assert!(
+        error.message.contains("nobody answered"),
+        "{}",
+        error.message
+    );
     assert!(!error.message.contains("denied"), "{}", error.message);
 }
 
@@ -91,7 +116,10 @@ fn what_is_shown_is_bounded_and_harmless() {
     let request = GateRequest::new("write", Tier::Write, arguments.clone());
     assert_eq!(request.arguments, arguments, "what is approved is whole");
     let preview = request.preview(bound::Bounds::new(2_000, 40));
-    assert!(preview.len() <= 2_000 && preview.contains("cut"), "{preview}");
+    assert!(
+        preview.len() <= 2_000 && preview.contains("cut"),
+        "{preview}"
+    );
     for shown in [&request.summary, &preview] {
         assert!(!shown.contains(['\u{202e}', '\u{9b}']), "{shown}");
     }

@@ -112,7 +112,11 @@ async fn a_key_that_an_ancestor_holds_is_refused() {
     let _lease = hold(&scope, "kernel", &eval, &cancel).await.unwrap();
     let error = hold(&scope, "kernel", &again, &cancel).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
-    assert!(error.message.contains("wait for itself"), "{}", error.message);
+    assert!(
+        error.message.contains("wait for itself"),
+        "{}",
+        error.message
+    );
 }
 
 #[tokio::test]
@@ -120,12 +124,18 @@ async fn a_circle_over_two_keys_is_refused() {
     let scope = RunScope::new("r");
     let cancel = CancellationToken::new();
     let (a, b) = (Link::new("a", None), Link::new("b", None));
-    let (in_a, in_b) = (Link::new("x", Some(a.clone())), Link::new("y", Some(b.clone())));
+    let (in_a, in_b) = (
+        Link::new("x", Some(a.clone())),
+        Link::new("y", Some(b.clone())),
+    );
     let lease_a = hold(&scope, "a", &a, &cancel).await.unwrap();
     let lease_b = hold(&scope, "b", &b, &cancel).await.unwrap();
     let mut waits = Box::pin(hold(&scope, "b", &in_a, &cancel));
     assert!(poll!(&mut waits).is_pending());
-    assert_eq!(hold(&scope, "a", &in_b, &cancel).await.unwrap_err().kind, ErrorKind::Refused);
+    assert_eq!(
+        hold(&scope, "a", &in_b, &cancel).await.unwrap_err().kind,
+        ErrorKind::Refused
+    );
     // A call that is part of neither may wait for either.
     let stranger = Link::new("z", None);
     let mut stranger = Box::pin(hold(&scope, "a", &stranger, &cancel));
@@ -141,7 +151,10 @@ async fn siblings_wait_for_each_other() {
     let scope = RunScope::new("r");
     let cancel = CancellationToken::new();
     let cell = Link::new("eval", None);
-    let (one, two) = (Link::new("edit", Some(cell.clone())), Link::new("edit", Some(cell)));
+    let (one, two) = (
+        Link::new("edit", Some(cell.clone())),
+        Link::new("edit", Some(cell)),
+    );
     let lease = hold(&scope, "workspace", &one, &cancel).await.unwrap();
     let mut wait = Box::pin(hold(&scope, "workspace", &two, &cancel));
     assert!(poll!(&mut wait).is_pending());

@@ -13,11 +13,15 @@ pub fn openai_strict(schema: &Value) -> Value {
             return;
         };
         let names: Vec<Value> = properties.keys().map(|name| name.as_str().into()).collect();
-        let required =
-            object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let required = object
+            .get("required")
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
         if let Some(Value::Object(properties)) = object.get_mut("properties") {
-            for (_, property) in
-                properties.iter_mut().filter(|(name, _)| !required.contains(&name.as_str().into()))
+            for (_, property) in properties
+                .iter_mut()
+                .filter(|(name, _)| !required.contains(&name.as_str().into()))
             {
                 nullable(property);
             }
@@ -39,7 +43,11 @@ pub fn gemini(schema: &Value) -> Value {
     }
     map_objects(schema, &|object| {
         object.shift_remove("additionalProperties");
-        if object.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        if object
+            .get("required")
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty)
+        {
             object.shift_remove("required");
         }
         let is_nullable = object

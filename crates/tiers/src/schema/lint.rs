@@ -14,12 +14,18 @@ const SCALARS: [&str; 4] = ["string", "integer", "number", "boolean"];
 ///
 /// One line for each finding, beginning with the place in the schema.
 pub fn lint(schema: &Value) -> Result<(), Vec<String>> {
-    let mut lint = Lint { findings: Vec::new() };
+    let mut lint = Lint {
+        findings: Vec::new(),
+    };
     match schema {
         Value::Object(root) => lint.object("the root", root, true, false),
         _ => lint.say("the root", "is not an object schema"),
     }
-    if lint.findings.is_empty() { Ok(()) } else { Err(lint.findings) }
+    if lint.findings.is_empty() {
+        Ok(())
+    } else {
+        Err(lint.findings)
+    }
 }
 
 struct Lint {
@@ -42,7 +48,13 @@ impl Lint {
         let allowed: &[&str] = if is_root {
             &["type", "properties", "required", "additionalProperties"]
         } else {
-            &["type", "description", "properties", "required", "additionalProperties"]
+            &[
+                "type",
+                "description",
+                "properties",
+                "required",
+                "additionalProperties",
+            ]
         };
         self.keywords(place, schema, allowed);
         if schema.get("type").and_then(Value::as_str) != Some("object") {
@@ -63,7 +75,11 @@ impl Lint {
             _ => self.say(place, "`required` is missing"),
         }
         for (name, property) in properties {
-            let place = if is_root { format!("`{name}`") } else { format!("{place}.`{name}`") };
+            let place = if is_root {
+                format!("`{name}`")
+            } else {
+                format!("{place}.`{name}`")
+            };
             self.name(&place, name);
             match property {
                 Value::Object(property) => self.property(&place, property, is_root),
@@ -76,7 +92,10 @@ impl Lint {
         for (index, name) in required.iter().enumerate() {
             match name.as_str() {
                 Some(word) if !properties.contains_key(word) => {
-                    self.say(place, format!("`required` names `{word}`, which is no property"));
+                    self.say(
+                        place,
+                        format!("`required` names `{word}`, which is no property"),
+                    );
                 }
                 Some(word) if required[..index].contains(name) => {
                     self.say(place, format!("`required` names `{word}` twice"));
@@ -89,10 +108,15 @@ impl Lint {
 
     fn name(&mut self, place: &str, name: &str) {
         let mut characters = name.chars();
-        let is_plain = characters.next().is_some_and(|first| first.is_ascii_lowercase())
+        let is_plain = characters
+            .next()
+            .is_some_and(|first| first.is_ascii_lowercase())
             && characters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
         if !is_plain || name.len() > 64 {
-            self.say(place, "a name is lower-case letters, digits and `_`, 64 at most");
+            self.say(
+                place,
+                "a name is lower-case letters, digits and `_`, 64 at most",
+            );
         }
         // Converters that know no better drop or rewrite these wherever they stand.
         if ["type", "title", "properties", "required", "items", "enum"].contains(&name) {
@@ -143,9 +167,10 @@ impl Lint {
     fn scalar(&mut self, place: &str, schema: &Map<String, Value>) {
         match schema.get("type") {
             Some(Value::String(kind)) if SCALARS.contains(&kind.as_str()) => {}
-            Some(Value::String(kind)) => {
-                self.say(place, format!("the type `{kind}` is not in the safe core here"))
-            }
+            Some(Value::String(kind)) => self.say(
+                place,
+                format!("the type `{kind}` is not in the safe core here"),
+            ),
             Some(Value::Array(_)) => {
                 self.say(place, "several types: optional is not to be in `required`")
             }

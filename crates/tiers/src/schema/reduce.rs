@@ -53,29 +53,42 @@ fn reduce(schema: Value) -> Value {
 
     let mut reduced = Map::new();
     // In one order, whatever the order in which they were derived.
-    for key in
-        ["type", "description", "enum", "items", "properties", "required", "additionalProperties"]
-    {
+    for key in [
+        "type",
+        "description",
+        "enum",
+        "items",
+        "properties",
+        "required",
+        "additionalProperties",
+    ] {
         let Some(value) = source.shift_remove(key) else {
             continue;
         };
         let value = match key {
             "items" => reduce(value),
             "properties" => match value {
-                Value::Object(map) => {
-                    map.into_iter().map(|(name, schema)| (name, reduce(schema))).collect()
-                }
+                Value::Object(map) => map
+                    .into_iter()
+                    .map(|(name, schema)| (name, reduce(schema)))
+                    .collect(),
                 other => other,
             },
-            "description" => value.as_str().map_or(Value::Null, |text| unwrapped(text).into()),
+            "description" => value
+                .as_str()
+                .map_or(Value::Null, |text| unwrapped(text).into()),
             _ => value,
         };
         reduced.insert(key.to_owned(), value);
     }
-    let is_map = reduced.get("additionalProperties").is_some_and(|extra| extra != &json!(false));
+    let is_map = reduced
+        .get("additionalProperties")
+        .is_some_and(|extra| extra != &json!(false));
     if reduced.get("type") == Some(&json!("object")) && !is_map {
         reduced.shift_remove("additionalProperties");
-        let required = reduced.shift_remove("required").unwrap_or_else(|| json!([]));
+        let required = reduced
+            .shift_remove("required")
+            .unwrap_or_else(|| json!([]));
         reduced.entry("properties").or_insert_with(|| json!({}));
         reduced.insert("required".to_owned(), required);
         reduced.insert("additionalProperties".to_owned(), json!(false));
@@ -143,7 +156,10 @@ fn collect_words(schema: &mut Map<String, Value>) {
             .and_then(Value::as_str)
             .map(|text| format!("{text} "))
             .unwrap_or_default();
-        schema.insert("description".to_owned(), format!("{before}{}.", said.join("; ")).into());
+        schema.insert(
+            "description".to_owned(),
+            format!("{before}{}.", said.join("; ")).into(),
+        );
     }
 }
 

@@ -223,29 +223,61 @@ fn lint_finds_each_banned_construct() {
         ("`anyOf`", |s| s["anyOf"] = json!([])),
         ("`allOf`", |s| s["properties"]["a"]["allOf"] = json!([])),
         ("`not`", |s| s["properties"]["a"]["not"] = json!({})),
-        ("`default`", |s| s["properties"]["a"]["default"] = "x".into()),
+        ("`default`", |s| {
+            s["properties"]["a"]["default"] = "x".into()
+        }),
         ("`title`", |s| s["title"] = "X".into()),
-        ("`format`", |s| s["properties"]["a"]["format"] = "uint64".into()),
-        ("`pattern`", |s| s["properties"]["a"]["pattern"] = "x".into()),
+        ("`format`", |s| {
+            s["properties"]["a"]["format"] = "uint64".into()
+        }),
+        ("`pattern`", |s| {
+            s["properties"]["a"]["pattern"] = "x".into()
+        }),
         ("`minimum`", |s| s["properties"]["a"]["minimum"] = 0.into()),
-        ("`exclusiveMinimum`", |s| s["properties"]["a"]["exclusiveMinimum"] = 0.into()),
-        ("`minItems`", |s| s["properties"]["list"]["minItems"] = 1.into()),
-        ("`maxLength`", |s| s["properties"]["a"]["maxLength"] = 1.into()),
+        ("`exclusiveMinimum`", |s| {
+            s["properties"]["a"]["exclusiveMinimum"] = 0.into()
+        }),
+        ("`minItems`", |s| {
+            s["properties"]["list"]["minItems"] = 1.into()
+        }),
+        ("`maxLength`", |s| {
+            s["properties"]["a"]["maxLength"] = 1.into()
+        }),
         ("`const`", |s| s["properties"]["a"]["const"] = "x".into()),
         ("`propertyNames`", |s| s["propertyNames"] = json!({})),
-        ("`patternProperties`", |s| s["patternProperties"] = json!({})),
-        ("several types", |s| s["properties"]["a"]["type"] = json!(["string", "null"])),
-        ("`enum` is a list of strings", |s| s["properties"]["a"]["enum"] = json!([1])),
-        ("`enum` is a list of strings", |s| s["properties"]["a"]["enum"] = json!([])),
+        ("`patternProperties`", |s| {
+            s["patternProperties"] = json!({})
+        }),
+        ("several types", |s| {
+            s["properties"]["a"]["type"] = json!(["string", "null"])
+        }),
+        ("`enum` is a list of strings", |s| {
+            s["properties"]["a"]["enum"] = json!([1])
+        }),
+        ("`enum` is a list of strings", |s| {
+            s["properties"]["a"]["enum"] = json!([])
+        }),
         ("`enum` whose type", |s| {
             s["properties"]["a"] = json!({ "type": "integer", "description": "A.", "enum": ["1"] });
         }),
-        ("has no type", |s| s["properties"]["a"] = json!({ "description": "A." })),
-        ("has no description", |s| s["properties"]["a"] = json!({ "type": "string" })),
-        ("white space", |s| s["properties"]["a"]["description"] = " A.".into()),
-        ("longer than", |s| s["properties"]["a"]["description"] = "x".repeat(1_025).into()),
-        ("type `object`", |s| s["properties"]["a"]["type"] = "object".into()),
-        ("`items` is missing", |s| s["properties"]["a"]["type"] = "array".into()),
+        ("has no type", |s| {
+            s["properties"]["a"] = json!({ "description": "A." })
+        }),
+        ("has no description", |s| {
+            s["properties"]["a"] = json!({ "type": "string" })
+        }),
+        ("white space", |s| {
+            s["properties"]["a"]["description"] = " A.".into()
+        }),
+        ("longer than", |s| {
+            s["properties"]["a"]["description"] = "x".repeat(1_025).into()
+        }),
+        ("type `object`", |s| {
+            s["properties"]["a"]["type"] = "object".into()
+        }),
+        ("`items` is missing", |s| {
+            s["properties"]["a"]["type"] = "array".into()
+        }),
         ("`list`[].`b`: has no description", |s| {
             s["properties"]["list"]["items"]["properties"]["b"] = json!({ "type": "string" });
         }),
@@ -254,7 +286,9 @@ fn lint_finds_each_banned_construct() {
             s["properties"]["list"]["items"]["properties"]["b"] =
                 json!({ "type": "array", "description": "B.", "items": items });
         }),
-        ("`additionalProperties` is not false", |s| s["additionalProperties"] = true.into()),
+        ("`additionalProperties` is not false", |s| {
+            s["additionalProperties"] = true.into()
+        }),
         ("`list`[]: `additionalProperties`", |s| {
             s["properties"]["list"]["items"]["additionalProperties"] = Value::Null;
         }),
@@ -274,7 +308,10 @@ fn lint_finds_each_banned_construct() {
     for (expected, change) in table {
         let schema = changed(change);
         let findings = lint(&schema).unwrap_err();
-        assert!(findings.iter().any(|f| f.contains(expected)), "{expected}: {findings:?}");
+        assert!(
+            findings.iter().any(|f| f.contains(expected)),
+            "{expected}: {findings:?}"
+        );
     }
 }
 
@@ -289,20 +326,35 @@ fn the_dialects_change_every_depth() {
     let strict = openai_strict(&schema);
     assert_eq!(strict["required"], json!(["a", "list", "mode"]));
     assert_eq!(strict["properties"]["a"]["type"], "string");
-    assert_eq!(strict["properties"]["list"]["type"], json!(["array", "null"]));
-    assert_eq!(strict["properties"]["mode"]["type"], json!(["string", "null"]));
-    assert_eq!(strict["properties"]["mode"]["enum"], json!(["x", "y", null]));
+    assert_eq!(
+        strict["properties"]["list"]["type"],
+        json!(["array", "null"])
+    );
+    assert_eq!(
+        strict["properties"]["mode"]["type"],
+        json!(["string", "null"])
+    );
+    assert_eq!(
+        strict["properties"]["mode"]["enum"],
+        json!(["x", "y", null])
+    );
     let item = &strict["properties"]["list"]["items"];
     assert_eq!(item["required"], json!(["b", "c"]));
     assert_eq!(item["properties"]["c"]["type"], json!(["integer", "null"]));
     assert_eq!(openai_strict(&strict), strict, "strict already");
 
     let plain = gemini(&schema);
-    assert!(!plain.to_string().contains("additionalProperties"), "{plain:#}");
+    assert!(
+        !plain.to_string().contains("additionalProperties"),
+        "{plain:#}"
+    );
     assert_eq!(plain["required"], json!(["a"]));
     // From the strict dialect too, whose null types it does not know.
     let from_strict = gemini(&strict);
-    assert!(!from_strict.to_string().contains("null\""), "{from_strict:#}");
+    assert!(
+        !from_strict.to_string().contains("null\""),
+        "{from_strict:#}"
+    );
     assert_eq!(from_strict["properties"]["mode"]["nullable"], true);
     assert_eq!(from_strict["properties"]["mode"]["enum"], json!(["x", "y"]));
 }

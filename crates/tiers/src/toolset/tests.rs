@@ -24,7 +24,10 @@ fn named(name: &str) -> Arc<dyn Tool> {
 #[test]
 fn a_second_tool_of_the_same_name_is_an_error() {
     let error = Toolset::new([named("a"), named("b"), named("a")]).unwrap_err();
-    assert_eq!((error.kind(), error.name()), (ToolsetErrorKind::DuplicateName, "a"));
+    assert_eq!(
+        (error.kind(), error.name()),
+        (ToolsetErrorKind::DuplicateName, "a")
+    );
     assert_eq!(error.to_string(), "two tools are called `a`");
 }
 
@@ -33,7 +36,17 @@ fn names_are_what_every_provider_takes() {
     for name in ["a", "_", "ask_user", "mcp-x", &"a".repeat(64)] {
         assert!(Toolset::new([named(name)]).is_ok(), "{name}");
     }
-    for name in ["", "1a", "-a", "a b", "a.b", "é", "a/b", "a\n", &"a".repeat(65)] {
+    for name in [
+        "",
+        "1a",
+        "-a",
+        "a b",
+        "a.b",
+        "é",
+        "a/b",
+        "a\n",
+        &"a".repeat(65),
+    ] {
         let error = Toolset::new([named(name)]).unwrap_err();
         assert_eq!(error.kind(), ToolsetErrorKind::InvalidName, "{name}");
     }
@@ -62,8 +75,22 @@ fn lint_names_the_tool() {
     let bad = Named(
         ToolSpec::new("bad", Tier::Read, " ").schema(json!({ "type": "object", "oneOf": [] })),
     );
-    assert_eq!(Toolset::builder().tool(good).build().unwrap().lint(), Ok(()));
-    let findings = Toolset::builder().tool(bad).build().unwrap().lint().unwrap_err();
-    assert!(findings.iter().all(|finding| finding.starts_with("bad: ")), "{findings:?}");
-    assert!(findings.iter().any(|finding| finding.contains("oneOf")), "{findings:?}");
+    assert_eq!(
+        Toolset::builder().tool(good).build().unwrap().lint(),
+        Ok(())
+    );
+    let findings = Toolset::builder()
+        .tool(bad)
+        .build()
+        .unwrap()
+        .lint()
+        .unwrap_err();
+    assert!(
+        findings.iter().all(|finding| finding.starts_with("bad: ")),
+        "{findings:?}"
+    );
+    assert!(
+        findings.iter().any(|finding| finding.contains("oneOf")),
+        "{findings:?}"
+    );
 }

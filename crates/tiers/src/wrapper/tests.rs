@@ -31,12 +31,20 @@ fn write() -> Arc<dyn Tool> {
         "required": ["path"],
     });
     Arc::new(Write(
-        ToolSpec::new("write", Tier::Write, "Writes.").schema(schema).exclusive(WORKSPACE),
+        ToolSpec::new("write", Tier::Write, "Writes.")
+            .schema(schema)
+            .exclusive(WORKSPACE),
     ))
 }
 
 fn paths(value: &Value) -> Vec<PathBuf> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str).map(PathBuf::from).collect()
+    value
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(PathBuf::from)
+        .collect()
 }
 
 fn writer() -> Writer {
@@ -45,7 +53,10 @@ fn writer() -> Writer {
         |arguments, context| {
             Box::pin(async move {
                 // As a tool that must look up what its argument stands for.
-                context.cancel().run_until_cancelled(std::future::ready(())).await;
+                context
+                    .cancel()
+                    .run_until_cancelled(std::future::ready(()))
+                    .await;
                 paths(&json!([arguments["path"]]))
             })
         },
@@ -78,11 +89,23 @@ async fn a_wrapper_changes_the_call_and_nothing_else() {
     let twice = wrap(wrapped.clone(), Report(writer.clone()));
     let context = CallContext::detached();
     for tool in [&wrapped, &twice] {
-        assert!(std::ptr::eq(tool.spec(), writer.tool().spec()), "not even a copy");
+        assert!(
+            std::ptr::eq(tool.spec(), writer.tool().spec()),
+            "not even a copy"
+        );
         assert_eq!(tool.summary(&json!({})), "writes");
-        assert_eq!(tool.recheck(&json!({}), &context).await.unwrap_err().message, "moved");
+        assert_eq!(
+            tool.recheck(&json!({}), &context)
+                .await
+                .unwrap_err()
+                .message,
+            "moved"
+        );
         assert!(tool.validate(json!({ "pth": "a" })).is_err());
     }
-    let output = wrapped.call(json!({ "path": "a" }), &context).await.unwrap();
+    let output = wrapped
+        .call(json!({ "path": "a" }), &context)
+        .await
+        .unwrap();
     assert_eq!(output.to_text(), "written\n[\"a\"] [\"a\"]");
 }

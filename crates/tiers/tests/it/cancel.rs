@@ -24,21 +24,27 @@ struct Guard(Log, CallContext);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.add(format!("undone, cancelled: {}", self.1.cancel().is_cancelled()));
+        self.0.add(format!(
+            "undone, cancelled: {}",
+            self.1.cancel().is_cancelled()
+        ));
     }
 }
 
 /// Waits for ever, for a human say, and undoes what it did.
 fn waits(log: &Log) -> Arc<dyn Tool> {
     let log = log.clone();
-    toy(spec("wait", Tier::Read).exclusive("k").waits(Waits::Human), move |_, context| {
-        let guard = Guard(log.clone(), context.clone());
-        async move {
-            let _guard = guard;
-            context.cancel().cancelled().await;
-            Err(ToolError::cancelled("the card was withdrawn"))
-        }
-    })
+    toy(
+        spec("wait", Tier::Read).exclusive("k").waits(Waits::Human),
+        move |_, context| {
+            let guard = Guard(log.clone(), context.clone());
+            async move {
+                let _guard = guard;
+                context.cancel().cancelled().await;
+                Err(ToolError::cancelled("the card was withdrawn"))
+            }
+        },
+    )
 }
 
 #[tokio::test]
@@ -58,8 +64,18 @@ async fn both_ways_end_a_running_call_with_the_same_state() {
             How::Drop => drop(call),
         }
         assert_eq!(log.entries(), ["undone, cancelled: true"], "{how:?}");
-        assert_eq!(cancel.is_cancelled(), how == How::Token, "the host's token is its own");
-        drop(surface.run().hold("k", "test", &Request::new("t")).await.unwrap());
+        assert_eq!(
+            cancel.is_cancelled(),
+            how == How::Token,
+            "the host's token is its own"
+        );
+        drop(
+            surface
+                .run()
+                .hold("k", "test", &Request::new("t"))
+                .await
+                .unwrap(),
+        );
     }
 }
 
@@ -69,22 +85,27 @@ async fn the_key_is_free_only_when_the_resource_is_quiet() {
         let (quiet, wait) = mpsc::channel::<()>();
         let wait = Arc::new(std::sync::Mutex::new(Some(wait)));
         let (saw, seen) = mpsc::channel();
-        let tool = toy(spec("work", Tier::Read).exclusive(WORKSPACE), move |_, context| {
-            let (wait, saw) = (wait.clone(), saw.clone());
-            async move {
-                let lease = context.lease();
-                let Some(wait) = wait.lock().unwrap().take() else { return Ok(Output::new()) };
-                let cancel = context.cancel().clone();
-                thread::spawn(move || {
-                    let _lease = lease;
-                    // Returns when the test says that the resource is quiet.
-                    let _ = wait.recv();
-                    let _ = saw.send(cancel.is_cancelled());
-                });
-                context.cancel().cancelled().await;
-                Err(ToolError::cancelled("interrupting"))
-            }
-        });
+        let tool = toy(
+            spec("work", Tier::Read).exclusive(WORKSPACE),
+            move |_, context| {
+                let (wait, saw) = (wait.clone(), saw.clone());
+                async move {
+                    let lease = context.lease();
+                    let Some(wait) = wait.lock().unwrap().take() else {
+                        return Ok(Output::new());
+                    };
+                    let cancel = context.cancel().clone();
+                    thread::spawn(move || {
+                        let _lease = lease;
+                        // Returns when the test says that the resource is quiet.
+                        let _ = wait.recv();
+                        let _ = saw.send(cancel.is_cancelled());
+                    });
+                    context.cancel().cancelled().await;
+                    Err(ToolError::cancelled("interrupting"))
+                }
+            },
+        );
         let surface = toys::surface([tool]);
         let cancel = CancellationToken::new();
         let request = Request::new("1").with_cancel(cancel.clone());
@@ -98,7 +119,10 @@ async fn the_key_is_free_only_when_the_resource_is_quiet() {
             How::Drop => drop(call),
         }
         let mut next = Box::pin(surface.call("work", json!({}), Request::new("2")));
-        assert!(poll!(&mut next).is_pending(), "{how:?}: the thread still works");
+        assert!(
+            poll!(&mut next).is_pending(),
+            "{how:?}: the thread still works"
+        );
         quiet.send(()).unwrap();
         assert!(next.await.is_ok());
         assert!(seen.recv().unwrap(), "{how:?}: the thread was told");
@@ -109,7 +133,11 @@ async fn the_key_is_free_only_when_the_resource_is_quiet() {
 async fn a_wait_for_the_key_ends_both_ways_and_at_the_deadline() {
     let log = Log::default();
     let surface = toys::surface([waits(&log)]);
-    let lease = surface.run().hold("k", "test", &Request::new("t")).await.unwrap();
+    let lease = surface
+        .run()
+        .hold("k", "test", &Request::new("t"))
+        .await
+        .unwrap();
 
     let cancel = CancellationToken::new();
     let request = Request::new("1").with_cancel(cancel.clone());
@@ -122,10 +150,19 @@ async fn a_wait_for_the_key_ends_both_ways_and_at_the_deadline() {
 
     let deadline = Instant::now() + Duration::from_millis(10);
     let request = Request::new("3").with_deadline(deadline);
-    assert_eq!(kind(surface.call("wait", json!({}), request).await), ErrorKind::TimedOut);
+    assert_eq!(
+        kind(surface.call("wait", json!({}), request).await),
+        ErrorKind::TimedOut
+    );
 
     drop(lease);
-    drop(surface.run().hold("k", "test", &Request::new("t")).await.unwrap());
+    drop(
+        surface
+            .run()
+            .hold("k", "test", &Request::new("t"))
+            .await
+            .unwrap(),
+    );
     assert!(log.entries().is_empty(), "the tool never ran");
 }
 
@@ -136,9 +173,15 @@ async fn a_call_that_is_cancelled_or_late_from_the_start_does_not_run() {
     let cancel = CancellationToken::new();
     cancel.cancel();
     let request = Request::new("1").with_cancel(cancel);
-    assert_eq!(kind(surface.call("e", json!({}), request).await), ErrorKind::Cancelled);
+    assert_eq!(
+        kind(surface.call("e", json!({}), request).await),
+        ErrorKind::Cancelled
+    );
     let request = Request::new("2").with_deadline(Instant::now());
-    assert_eq!(kind(surface.call("e", json!({}), request).await), ErrorKind::TimedOut);
+    assert_eq!(
+        kind(surface.call("e", json!({}), request).await),
+        ErrorKind::TimedOut
+    );
     assert!(log.entries().is_empty());
 }
 
@@ -153,7 +196,13 @@ async fn dropping_the_outer_call_stops_the_inner_one() {
     assert!(poll!(&mut call).is_pending());
     drop(call);
     assert_eq!(log.entries(), ["undone, cancelled: true"]);
-    drop(surface.run().hold("k", "test", &Request::new("t")).await.unwrap());
+    drop(
+        surface
+            .run()
+            .hold("k", "test", &Request::new("t"))
+            .await
+            .unwrap(),
+    );
 }
 
 #[tokio::test]

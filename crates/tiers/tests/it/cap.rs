@@ -39,7 +39,10 @@ struct Elsewhere;
 impl Around for Elsewhere {
     async fn around(&self, _: Inner<'_>, arguments: Value, context: &CallContext) -> Outcome {
         let tool = arguments["tool"].as_str().unwrap_or_default();
-        context.tools().call(tool, arguments["arguments"].clone()).await
+        context
+            .tools()
+            .call(tool, arguments["arguments"].clone())
+            .await
     }
 }
 
@@ -54,7 +57,11 @@ impl Caller for Uncapped {
 
 /// The random tools, each of which logs its tier, and those that lead to them.
 fn tools(tools: &[(String, Tier, bool)], log: &Log) -> Vec<Arc<dyn Tool>> {
-    let mut all = vec![nest("nest"), nest("nest2"), wrap(nest("wrapper"), Elsewhere)];
+    let mut all = vec![
+        nest("nest"),
+        nest("nest2"),
+        wrap(nest("wrapper"), Elsewhere),
+    ];
     for (name, tier, wrapped) in tools {
         let (tier, log) = (*tier, log.clone());
         let tool = toy(open(spec(name, tier)), move |_, _| {
@@ -147,7 +154,10 @@ proptest! {
 #[tokio::test]
 async fn plan_mode_has_no_shell_by_any_name() {
     let log = Log::default();
-    let set = [("bash".to_owned(), Tier::Exec, false), ("read".to_owned(), Tier::Read, false)];
+    let set = [
+        ("bash".to_owned(), Tier::Exec, false),
+        ("read".to_owned(), Tier::Read, false),
+    ];
     let surface = toys::surface(tools(&set, &log)).cap(Tier::Read);
     assert!(surface.spec("bash").is_none());
     assert!(surface.specs().all(|spec| spec.name != "bash"));
@@ -167,7 +177,10 @@ async fn plan_mode_has_no_shell_by_any_name() {
 #[test]
 fn a_surface_is_only_ever_capped_further() {
     let log = Log::default();
-    let set = [("w".to_owned(), Tier::Write, false), ("x".to_owned(), Tier::Exec, false)];
+    let set = [
+        ("w".to_owned(), Tier::Write, false),
+        ("x".to_owned(), Tier::Exec, false),
+    ];
     let surface = toys::surface(tools(&set, &log));
     for (first, second) in [(Tier::Read, Tier::Exec), (Tier::Write, Tier::Exec)] {
         let capped = surface.cap(first).cap(second);

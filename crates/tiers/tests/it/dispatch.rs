@@ -52,7 +52,11 @@ impl Tool for Steps {
     }
 
     async fn call(&self, arguments: Value, context: &CallContext) -> Outcome {
-        assert_eq!(arguments, json!({ "normal": { "a": 1 } }), "what was approved is what runs");
+        assert_eq!(
+            arguments,
+            json!({ "normal": { "a": 1 } }),
+            "what was approved is what runs"
+        );
         assert_eq!((context.call(), context.run()), ("c", "run"));
         self.step("call")?;
         Ok(Output::text("done"))
@@ -73,13 +77,24 @@ impl Gate for Logs {
 
 async fn steps(fail_at: &'static str) -> (Outcome, Vec<String>) {
     let log = Log::default();
-    let steps =
-        Steps { spec: spec("steps", Tier::Write).exclusive(WORKSPACE), log: log.clone(), fail_at };
+    let steps = Steps {
+        spec: spec("steps", Tier::Write).exclusive(WORKSPACE),
+        log: log.clone(),
+        fail_at,
+    };
     let toolset = Toolset::builder().tool(steps).build().unwrap();
-    let surface = toolset.surface(Tier::Write).with_gate(Arc::new(Logs(log.clone())));
-    let outcome = surface.call("steps", json!({ "a": 1 }), Request::new("c")).await;
+    let surface = toolset
+        .surface(Tier::Write)
+        .with_gate(Arc::new(Logs(log.clone())));
+    let outcome = surface
+        .call("steps", json!({ "a": 1 }), Request::new("c"))
+        .await;
     // Whatever happened, the key is free.
-    let lease = surface.run().hold(WORKSPACE, "test", &Request::new("t")).await.unwrap();
+    let lease = surface
+        .run()
+        .hold(WORKSPACE, "test", &Request::new("t"))
+        .await
+        .unwrap();
     drop(lease);
     (outcome, log.entries())
 }
@@ -103,12 +118,21 @@ async fn a_step_that_fails_is_the_last() {
 
 #[tokio::test]
 async fn a_panic_at_any_step_becomes_an_error_and_leaves_the_key_free() {
-    let table = ["panic validate", "panic summary", "panic recheck", "panic call"];
+    let table = [
+        "panic validate",
+        "panic summary",
+        "panic recheck",
+        "panic call",
+    ];
     for step in table {
         let (outcome, _) = steps(step).await;
         let error = outcome.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Failed);
-        assert!(error.message.contains(&step.replace("panic", "no")), "{}", error.message);
+        assert!(
+            error.message.contains(&step.replace("panic", "no")),
+            "{}",
+            error.message
+        );
     }
 }
 
@@ -127,11 +151,19 @@ async fn an_unknown_name_is_answered_from_the_surface_alone() {
         "there is no tool `ast_edti`; did you mean `ast_edit`? \
          The tools are `ast_edit`, `ast_grep`, `lsp`"
     );
-    let error = call(&surface.cap(Tier::Read), "bash\u{1b}[2J").await.unwrap_err();
-    assert_eq!(error.message, "there is no tool `bash␛[2J`. The tools are `ast_grep`, `lsp`");
+    let error = call(&surface.cap(Tier::Read), "bash\u{1b}[2J")
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.message,
+        "there is no tool `bash␛[2J`. The tools are `ast_grep`, `lsp`"
+    );
     let empty = toys::surface([]);
     let error = call(&empty, "x").await.unwrap_err();
-    assert_eq!(error.message, "there is no tool `x`. There are no tools here");
+    assert_eq!(
+        error.message,
+        "there is no tool `x`. There are no tools here"
+    );
 }
 
 #[tokio::test]
@@ -157,12 +189,21 @@ async fn progress_goes_to_the_sink_of_the_request_with_the_id_of_the_call() {
     });
     let surface = toys::surface([inner, outer]);
     let (sink, mut receiver) = progress::channel(8);
-    surface.call("outer", json!({}), Request::new("7").with_progress(sink)).await.unwrap();
+    surface
+        .call("outer", json!({}), Request::new("7").with_progress(sink))
+        .await
+        .unwrap();
     let mut told = Vec::new();
     while let Some(progress) = receiver.next().await {
         told.push((progress.call, progress.message));
     }
-    assert_eq!(told, [("7".into(), "outside".into()), ("7.1".into(), "inside".into())]);
+    assert_eq!(
+        told,
+        [
+            ("7".into(), "outside".into()),
+            ("7.1".into(), "inside".into())
+        ]
+    );
 }
 
 #[tokio::test]
@@ -207,7 +248,11 @@ fn the_fingerprint_is_of_what_a_model_sees() {
         toys::surface([toy(spec, |_, _| async { Ok(Output::new()) })]).fingerprint()
     };
     let base = print(spec("a", Tier::Read));
-    assert_eq!(base.to_string(), "e3f49aa607097f14", "the same in every build");
+    assert_eq!(
+        base.to_string(),
+        "e3f49aa607097f14",
+        "the same in every build"
+    );
     assert_ne!(base, print(spec("b", Tier::Read)));
     assert_ne!(base, print(toys::open(spec("a", Tier::Read))));
     assert_ne!(base, print(ToolSpec::new("a", Tier::Read, "Another.")));

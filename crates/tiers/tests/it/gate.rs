@@ -33,7 +33,10 @@ fn desk() -> (Arc<Desk>, Mutex<mpsc::UnboundedReceiver<Asked>>) {
 impl Gate for Desk {
     async fn ask(&self, request: &GateRequest, _: &CancellationToken) -> Decision {
         let (answer, answered) = oneshot::channel();
-        let asked = Asked { request: request.clone(), answer };
+        let asked = Asked {
+            request: request.clone(),
+            answer,
+        };
         if self.questions.send(asked).is_err() {
             return Decision::deny("nobody is there");
         }
@@ -44,8 +47,11 @@ impl Gate for Desk {
 #[tokio::test]
 async fn without_a_gate_what_needs_one_is_refused_at_once() {
     let log = Log::default();
-    let tools =
-        [echo("r", Tier::Read, &log), echo("w", Tier::Write, &log), echo("x", Tier::Exec, &log)];
+    let tools = [
+        echo("r", Tier::Read, &log),
+        echo("w", Tier::Write, &log),
+        echo("x", Tier::Exec, &log),
+    ];
     let surface = Toolset::new(tools).unwrap().surface(Tier::Exec);
     assert!(call(&surface, "r").await.is_ok());
     for name in ["w", "x"] {
@@ -66,7 +72,10 @@ async fn a_question_says_who_asks_for_what() {
     let log = Log::default();
     let (gate, questions) = desk();
     let tools = [echo("x", Tier::Exec, &log), nest("cell")];
-    let surface = Toolset::new(tools).unwrap().surface(Tier::Exec).with_gate(gate);
+    let surface = Toolset::new(tools)
+        .unwrap()
+        .surface(Tier::Exec)
+        .with_gate(gate);
     let arguments = json!({ "tool": "x", "arguments": { "a": 1 } });
     let request = Request::new("7").with_conversation("main");
     let answer = async {
@@ -75,8 +84,16 @@ async fn a_question_says_who_asks_for_what() {
         assert_eq!(asked.request.tier, Tier::Exec);
         assert_eq!(asked.request.arguments, json!({ "a": 1 }));
         assert_eq!(asked.request.summary, r#"x {"a":1}"#);
-        assert_eq!(asked.request.origin, Origin::Nested { tool: "cell".to_owned() });
-        assert_eq!((asked.request.call.as_str(), asked.request.run.as_str()), ("7.1", "run"));
+        assert_eq!(
+            asked.request.origin,
+            Origin::Nested {
+                tool: "cell".to_owned()
+            }
+        );
+        assert_eq!(
+            (asked.request.call.as_str(), asked.request.run.as_str()),
+            ("7.1", "run")
+        );
         assert_eq!(asked.request.conversation.as_deref(), Some("main"));
         asked.answer.send(Decision::Allow).unwrap();
     };
@@ -87,16 +104,26 @@ async fn a_question_says_who_asks_for_what() {
 #[tokio::test]
 async fn a_question_that_is_open_holds_no_key() {
     let (gate, questions) = desk();
-    let tool = toy(spec("w", Tier::Write).exclusive(WORKSPACE), |_, context| async move {
-        assert!(context.lease().is_some());
-        Ok(Output::text("written"))
-    });
-    let surface = Toolset::new([tool]).unwrap().surface(Tier::Exec).with_gate(gate);
+    let tool = toy(
+        spec("w", Tier::Write).exclusive(WORKSPACE),
+        |_, context| async move {
+            assert!(context.lease().is_some());
+            Ok(Output::text("written"))
+        },
+    );
+    let surface = Toolset::new([tool])
+        .unwrap()
+        .surface(Tier::Exec)
+        .with_gate(gate);
     let mut waiting = Box::pin(call(&surface, "w"));
     assert!(poll!(&mut waiting).is_pending());
     let asked = questions.lock().await.recv().await.unwrap();
     // The person thinks; somebody else has the key meanwhile.
-    let lease = surface.run().hold(WORKSPACE, "other", &Request::new("o")).await.unwrap();
+    let lease = surface
+        .run()
+        .hold(WORKSPACE, "other", &Request::new("o"))
+        .await
+        .unwrap();
     asked.answer.send(Decision::Allow).unwrap();
     assert!(poll!(&mut waiting).is_pending(), "now it waits for the key");
     drop(lease);
@@ -107,8 +134,10 @@ async fn a_question_that_is_open_holds_no_key() {
 async fn the_answer_to_one_question_settles_no_other() {
     let log = Log::default();
     let (gate, questions) = desk();
-    let surface =
-        Toolset::new([echo("x", Tier::Exec, &log)]).unwrap().surface(Tier::Exec).with_gate(gate);
+    let surface = Toolset::new([echo("x", Tier::Exec, &log)])
+        .unwrap()
+        .surface(Tier::Exec)
+        .with_gate(gate);
     let mut one = Box::pin(surface.call("x", json!({ "n": 1 }), Request::new("1")));
     let mut two = Box::pin(surface.call("x", json!({ "n": 2 }), Request::new("2")));
     assert!(poll!(&mut one).is_pending() && poll!(&mut two).is_pending());
@@ -128,8 +157,10 @@ async fn the_answer_to_one_question_settles_no_other() {
 async fn cancelling_withdraws_the_question_by_the_token_and_by_dropping() {
     let log = Log::default();
     let (gate, questions) = desk();
-    let surface =
-        Toolset::new([echo("x", Tier::Exec, &log)]).unwrap().surface(Tier::Exec).with_gate(gate);
+    let surface = Toolset::new([echo("x", Tier::Exec, &log)])
+        .unwrap()
+        .surface(Tier::Exec)
+        .with_gate(gate);
     let mut questions = questions.lock().await;
 
     let cancel = CancellationToken::new();
@@ -160,7 +191,10 @@ async fn the_time_of_the_gate_does_not_count_as_the_tools() {
             async { Ok(Output::new()) }
         }
     });
-    let surface = Toolset::new([tool]).unwrap().surface(Tier::Exec).with_gate(gate);
+    let surface = Toolset::new([tool])
+        .unwrap()
+        .surface(Tier::Exec)
+        .with_gate(gate);
     let deadline = Instant::now() + Duration::from_millis(20);
     let request = Request::new("1").with_deadline(deadline);
     let mut waiting = Box::pin(surface.call("x", json!({}), request));
@@ -179,17 +213,28 @@ async fn what_a_read_tool_starts_is_held_to_the_cap_it_was_started_under() {
     // As a tool that spawns a worker: tier read itself, and it decides about the worker's calls
     // later.
     let spawn = toy(open(spec("spawn", Tier::Read)), |_, context| async move {
-        let request = GateRequest::new("shell", Tier::Exec, json!({}))
-            .with_origin(Origin::Worker { id: "w1".to_owned() });
-        context.approval().decide(&request, context.cancel()).await?;
+        let request =
+            GateRequest::new("shell", Tier::Exec, json!({})).with_origin(Origin::Worker {
+                id: "w1".to_owned(),
+            });
+        context
+            .approval()
+            .decide(&request, context.cancel())
+            .await?;
         Ok(Output::text("the worker ran a shell"))
     });
     let (gate, questions) = desk();
-    let surface = Toolset::new([spawn]).unwrap().surface(Tier::Exec).with_gate(gate);
+    let surface = Toolset::new([spawn])
+        .unwrap()
+        .surface(Tier::Exec)
+        .with_gate(gate);
     let error = call(&surface.cap(Tier::Read), "spawn").await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
     assert_eq!(error.details["decision"], "above_cap");
-    assert!(questions.lock().await.try_recv().is_err(), "refused without a question");
+    assert!(
+        questions.lock().await.try_recv().is_err(),
+        "refused without a question"
+    );
 
     let mut waiting = Box::pin(call(&surface, "spawn"));
     assert!(poll!(&mut waiting).is_pending());

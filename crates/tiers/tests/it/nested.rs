@@ -12,18 +12,27 @@ use crate::toys::{self, Log, Outcome, call, echo, kind, nest, open, spec, toy};
 
 #[tokio::test]
 async fn a_cell_that_calls_itself_is_refused_and_not_deadlocked() {
-    let eval = toy(open(spec("eval", Tier::Exec)).exclusive("eval"), |a, c| async move {
-        match a["tool"].as_str() {
-            Some(tool) => c.tools().call(tool, a["arguments"].clone()).await,
-            None => Ok(Output::text("ran")),
-        }
-    });
+    let eval = toy(
+        open(spec("eval", Tier::Exec)).exclusive("eval"),
+        |a, c| async move {
+            match a["tool"].as_str() {
+                Some(tool) => c.tools().call(tool, a["arguments"].clone()).await,
+                None => Ok(Output::text("ran")),
+            }
+        },
+    );
     let surface = toys::surface([eval, nest("read")]);
     let direct = json!({ "tool": "eval" });
-    let error = surface.call("eval", direct, Request::new("1")).await.unwrap_err();
+    let error = surface
+        .call("eval", direct, Request::new("1"))
+        .await
+        .unwrap_err();
     assert_eq!(error.kind, ErrorKind::Refused);
     let through = json!({ "tool": "read", "arguments": { "tool": "eval" } });
-    assert_eq!(kind(surface.call("eval", through, Request::new("2")).await), ErrorKind::Refused);
+    assert_eq!(
+        kind(surface.call("eval", through, Request::new("2")).await),
+        ErrorKind::Refused
+    );
     // Not from within, it is free.
     assert_eq!(call(&surface, "eval").await.unwrap().to_text(), "ran");
 }
@@ -34,17 +43,26 @@ async fn all_surfaces_of_a_run_share_its_keys() {
     let log = Log::default();
     let holder = |name: &str| {
         let log = log.clone();
-        toy(spec(name, Tier::Write).exclusive(WORKSPACE), move |_, context| {
-            let log = log.clone();
-            async move {
-                log.add(format!("{} in", context.call()));
-                tokio::task::yield_now().await;
-                log.add(format!("{} out", context.call()));
-                Ok(Output::new())
-            }
-        })
+        toy(
+            spec(name, Tier::Write).exclusive(WORKSPACE),
+            move |_, context| {
+                let log = log.clone();
+                async move {
+                    log.add(format!("{} in", context.call()));
+                    tokio::task::yield_now().await;
+                    log.add(format!("{} out", context.call()));
+                    Ok(Output::new())
+                }
+            },
+        )
     };
-    let toolset = |name| Toolset::builder().run(run.clone()).tools([holder(name)]).build().unwrap();
+    let toolset = |name| {
+        Toolset::builder()
+            .run(run.clone())
+            .tools([holder(name)])
+            .build()
+            .unwrap()
+    };
     let (one, two) = (toolset("resolve"), toolset("write"));
     let allow = Arc::new(terret_tiers::AllowUpTo(Tier::Exec));
     let (one, two) = (
@@ -53,7 +71,10 @@ async fn all_surfaces_of_a_run_share_its_keys() {
     );
     let (first, second) = tokio::join!(call(&one, "resolve"), call(&two, "write"));
     assert!(first.is_ok() && second.is_ok());
-    assert_eq!(log.entries(), ["resolve in", "resolve out", "write in", "write out"]);
+    assert_eq!(
+        log.entries(),
+        ["resolve in", "resolve out", "write in", "write out"]
+    );
 }
 
 #[tokio::test]
@@ -95,8 +116,14 @@ async fn a_context_that_outlives_its_call_reaches_nothing() {
     call(&surface, "w").await.unwrap();
     let context = kept.lock().unwrap().take().unwrap();
     assert!(context.lease().is_none());
-    assert_eq!(kind(context.tools().call("w", json!({})).await), ErrorKind::Cancelled);
-    assert!(!context.cancel().is_cancelled(), "what it meant to go on is not stopped");
+    assert_eq!(
+        kind(context.tools().call("w", json!({})).await),
+        ErrorKind::Cancelled
+    );
+    assert!(
+        !context.cancel().is_cancelled(),
+        "what it meant to go on is not stopped"
+    );
     // And it kept nobody from the key.
     call(&surface, "w").await.unwrap();
 }
@@ -108,7 +135,11 @@ struct Careless(Surface);
 impl Caller for Careless {
     async fn call(&self, name: &str, arguments: serde_json::Value, request: Request) -> Outcome {
         if name == "host_read" {
-            return Ok(Output::text(format!("{:?} {:?}", request.from_tool(), request.cap())));
+            return Ok(Output::text(format!(
+                "{:?} {:?}",
+                request.from_tool(),
+                request.cap()
+            )));
         }
         self.0.call(name, arguments, request).await
     }
@@ -128,9 +159,15 @@ async fn the_hosts_own_caller_serves_all_depths_and_cant_raise_the_cap() {
     assert_eq!(output.to_text(), r#"Some("cell2") Some(Read)"#);
 
     let bash = json!({ "tool": "bash" });
-    assert_eq!(kind(capped.call("cell", bash.clone(), request()).await), ErrorKind::NotFound);
+    assert_eq!(
+        kind(capped.call("cell", bash.clone(), request()).await),
+        ErrorKind::NotFound
+    );
     let through = json!({ "tool": "cell2", "arguments": bash });
-    assert_eq!(kind(capped.call("cell", through, request()).await), ErrorKind::NotFound);
+    assert_eq!(
+        kind(capped.call("cell", through, request()).await),
+        ErrorKind::NotFound
+    );
     assert!(log.entries().is_empty());
 }
 
@@ -150,12 +187,20 @@ async fn a_call_finishes_on_the_surface_it_began_with() {
 
 #[tokio::test]
 async fn a_nested_call_is_in_the_conversation_of_its_parent() {
-    let tell = toy(spec("tell", Tier::Read), |_, context: CallContext| async move {
-        let conversation = context.conversation().map(str::to_owned);
-        conversation.map(Output::text).ok_or_else(|| ToolError::failed("none"))
-    });
+    let tell = toy(
+        spec("tell", Tier::Read),
+        |_, context: CallContext| async move {
+            let conversation = context.conversation().map(str::to_owned);
+            conversation
+                .map(Output::text)
+                .ok_or_else(|| ToolError::failed("none"))
+        },
+    );
     let surface = toys::surface([tell, nest("cell")]);
     let request = Request::new("1").with_conversation("main");
-    let output = surface.call("cell", json!({ "tool": "tell" }), request).await.unwrap();
+    let output = surface
+        .call("cell", json!({ "tool": "tell" }), request)
+        .await
+        .unwrap();
     assert_eq!(output.to_text(), "main");
 }

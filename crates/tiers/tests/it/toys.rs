@@ -42,7 +42,10 @@ where
     F: Fn(Value, CallContext) -> R + Send + Sync + 'static,
     R: Future<Output = Outcome> + Send + 'static,
 {
-    Arc::new(Toy { spec, body: Box::new(move |a, c| Box::pin(body(a, c))) })
+    Arc::new(Toy {
+        spec,
+        body: Box::new(move |a, c| Box::pin(body(a, c))),
+    })
 }
 
 #[async_trait]
@@ -76,15 +79,24 @@ pub(crate) fn echo(name: &str, tier: Tier, log: &Log) -> Arc<dyn Tool> {
 
 /// Calls `{tool, arguments}` from within; answers as that does.
 pub(crate) fn nest(name: &str) -> Arc<dyn Tool> {
-    toy(open(spec(name, Tier::Read)), |arguments, context| async move {
-        let tool = arguments["tool"].as_str().unwrap_or_default();
-        context.tools().call(tool, arguments["arguments"].clone()).await
-    })
+    toy(
+        open(spec(name, Tier::Read)),
+        |arguments, context| async move {
+            let tool = arguments["tool"].as_str().unwrap_or_default();
+            context
+                .tools()
+                .call(tool, arguments["arguments"].clone())
+                .await
+        },
+    )
 }
 
 /// The tools on a surface without a cap, where everything is allowed.
 pub(crate) fn surface(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Surface {
-    Toolset::new(tools).unwrap().surface(Tier::Exec).with_gate(Arc::new(AllowUpTo(Tier::Exec)))
+    Toolset::new(tools)
+        .unwrap()
+        .surface(Tier::Exec)
+        .with_gate(Arc::new(AllowUpTo(Tier::Exec)))
 }
 
 /// A call without arguments, whose id is the name of the tool.
