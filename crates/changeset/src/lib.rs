@@ -108,10 +108,14 @@ mod commit;
 mod diff;
 mod digest;
 mod error;
+#[cfg(test)]
+mod faults;
 mod fs;
 mod journal;
 mod lock;
 mod plan;
+#[cfg(test)]
+mod races;
 mod reason;
 mod recover;
 mod undo;

@@ -5,6 +5,7 @@
 //! and what is found decides. So any of this may be cut short and done again.
 
 use std::io;
+use std::path::Path;
 
 use crate::commit::move_in;
 use crate::fs;
@@ -95,7 +96,7 @@ pub(crate) fn clean_up(plan: &Plan) -> Vec<Left> {
     left
 }
 
-fn sync<'a>(folders: impl IntoIterator<Item = &'a std::path::Path>, left: &mut Vec<Left>) {
+fn sync<'a>(folders: impl IntoIterator<Item = &'a Path>, left: &mut Vec<Left>) {
     for folder in folders {
         match fs::sync_folder(folder) {
             // Somebody removed the folder, and with it all that could be made durable in it.
@@ -141,8 +142,8 @@ enum Step {
     TakeOut,
     /// What came out goes back to where nothing is now.
     PutBack(Side),
-    /// The new file has two names, for want of a rename that creates; this one goes.
-    DropSecondName,
+    /// The target has this name as well, where a link had to stand in for a rename; it goes.
+    DropName(Side),
     /// Nothing that can be done is sure to be right.
     Leave(Option<Side>, &'static str),
 }
@@ -163,15 +164,19 @@ fn restore(member: &Member) -> io::Result<Option<Left>> {
         match decide(member, &names) {
             Step::Done => return remove_hidden(member, &names),
             Step::Exchange => fs::exchange(&member.incoming, &member.target)?,
-            Step::TakeOut => move_in(&member.target, &member.incoming)?,
-            Step::DropSecondName => fs::unlink(&member.incoming)?,
-            Step::PutBack(side) => match move_in(member.hidden(&side), &member.target) {
+            Step::TakeOut => fs::rename(&member.target, &member.incoming)?,
+            Step::DropName(side) => fs::unlink(member.hidden(&side))?,
+            Step::PutBack(side) => match put_back(member.hidden(&side), &member.target) {
                 // Somebody was faster; look again.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 result => result?,
             },
             Step::Leave(kept, why) => {
                 let kept = kept.map(|side| member.hidden(&side));
+                // Its new content never was anywhere else.
+                if kept != Some(&*member.incoming) && names.incoming.is(member.new.as_ref()) {
+                    fs::unlink(&member.incoming)?;
+                }
                 return Ok(Some(Left::unknown(&member.target, kept, why)));
             }
         }
@@ -183,8 +188,18 @@ fn restore(member: &Member) -> io::Result<Option<Left>> {
     )))
 }
 
+/// Gives what came out of a place its name again, unless something stands there.
+fn put_back(from: &Path, to: &Path) -> io::Result<()> {
+    match move_in(from, to) {
+        // A folder has no second name, and neither has anything on some file systems. What is to be put back is worth
+        // more than the moment in which somebody could put another file there unseen.
+        Err(error) if fs::is_denied(&error) && fs::stat(to)?.is_none() => fs::rename(from, to),
+        result => result,
+    }
+}
+
 impl Member {
-    fn hidden(&self, side: &Side) -> &std::path::Path {
+    fn hidden(&self, side: &Side) -> &Path {
         match side {
             Side::Incoming => &self.incoming,
             Side::Outgoing => &self.outgoing,
@@ -202,13 +217,20 @@ fn decide(
 ) -> Step {
     let is_new = |seen: &Seen| seen.is(member.new.as_ref());
     let is_old = |seen: &Seen| seen.is(member.old.as_ref());
+    if target.is_same_file(outgoing) {
+        return Step::DropName(Side::Outgoing);
+    }
+    if target.is_same_file(incoming) {
+        return Step::DropName(Side::Incoming);
+    }
     if !outgoing.is_nothing() {
         // The target was moved out, so what is outside came from there, whatever it is.
         return match (target, incoming) {
-            (Seen::Nothing, _) => Step::PutBack(Side::Outgoing),
-            (target, incoming) if is_new(target) && incoming.is_same_file(target) => {
-                Step::DropSecondName
+            // It came out when the new file was taken out: somebody had written over that.
+            (Seen::Nothing, incoming) if !incoming.is_nothing() && !is_new(incoming) => {
+                Step::PutBack(Side::Incoming)
             }
+            (Seen::Nothing, _) => Step::PutBack(Side::Outgoing),
             (target, Seen::Nothing) if is_new(target) => Step::TakeOut,
             _ => Step::Leave(Some(Side::Outgoing), WRITTEN_SINCE),
         };
@@ -245,8 +267,6 @@ fn decide(
                 } else {
                     Step::Done
                 }
-            } else if is_new(target) && incoming.is_same_file(target) {
-                Step::DropSecondName
             } else if is_new(target) && incoming.is_nothing() {
                 Step::TakeOut
             } else if is_new(incoming) {
