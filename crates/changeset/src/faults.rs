@@ -38,6 +38,11 @@ fn tree(root: &Path) -> Tree {
     found
 }
 
+/// A folder in memory where there is one: these are thousands of commits, and what syncing does is not what they test.
+pub(crate) fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| tempfile::tempdir().unwrap())
+}
+
 /// A folder with a workspace and its state, and a set with each kind of change.
 struct Bench {
     folder: tempfile::TempDir,
@@ -46,7 +51,7 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = scratch();
         Self::fill(folder.path());
         let workspace = Self::open(folder.path());
         Self { folder, workspace }
