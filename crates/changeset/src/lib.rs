@@ -90,6 +90,8 @@
 //! - **Other programs know no lock of this crate.** They see single files change one after the other, each at once.
 //! - **A changed or renamed file is a new inode.** What watches or holds the old one goes on with it; birth times are new;
 //!   flags of the file system (`chattr`) other than extended attributes are not carried over.
+//! - **Where a folder ignores case**, one file under two spellings is one member, but a rename that changes nothing but
+//!   case is refused, as something exists under the new name.
 //! - **A workspace that is moved** has a new default state folder, so a journal that a crash left under the old name is
 //!   not found. Its hidden files stay.
 //! - **All bytes are in memory**, those captured and those to be written.

@@ -63,7 +63,8 @@ fn unsupported(op: Op) -> bool {
 #[test]
 fn what_is_written_between_look_and_exchange_stays() {
     type Act = fn(&Path);
-    let cases: [(&str, Act, fn(&Reason) -> bool); 6] = [
+    type Told = fn(&Reason) -> bool;
+    let cases: [(&str, Act, Told); 6] = [
         (
             "written over",
             |b| std::fs::write(b, "theirs").unwrap(),

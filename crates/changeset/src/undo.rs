@@ -38,19 +38,18 @@ pub(crate) fn is_all_in_place(plan: &Plan) -> io::Result<bool> {
 pub(crate) fn roll_back(plan: &Plan, state: State) -> Vec<Left> {
     let mut left = Vec::new();
     for member in plan.members.iter().rev() {
-        let restored = if state == State::Preparing {
-            remove_unfinished(member)
+        let (path, doing, undone) = if state == State::Preparing {
+            (
+                &member.incoming,
+                "removing it failed",
+                remove_unfinished(member),
+            )
         } else {
-            restore(member)
+            (&member.target, "putting it back failed", restore(member))
         };
-        match restored {
-            Ok(None) => {}
-            Ok(Some(unknown)) => left.push(unknown),
-            Err(error) => left.push(Left::failed(
-                &member.target,
-                "putting it back failed",
-                &error,
-            )),
+        match undone {
+            Ok(unknown) => left.extend(unknown),
+            Err(error) => left.push(Left::failed(path, doing, &error)),
         }
     }
     if state != State::Preparing {

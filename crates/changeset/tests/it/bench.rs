@@ -16,6 +16,16 @@ impl Bench {
         Self::within(&std::env::temp_dir(), files)
     }
 
+    /// In memory where that can be had, for tests that commit often and are not about syncing.
+    pub(crate) fn in_memory(files: &[(&str, &[u8])]) -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() {
+            Self::within(memory, files)
+        } else {
+            Self::new(files)
+        }
+    }
+
     pub(crate) fn within(parent: &Path, files: &[(&str, &[u8])]) -> Self {
         let folder = tempfile::tempdir_in(parent).unwrap();
         let root = folder.path().join("root");

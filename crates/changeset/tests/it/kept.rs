@@ -218,7 +218,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_written_as_they_are(old in any::<Vec<u8>>(), new in any::<Vec<u8>>()) {
-        let bench = Bench::new(&[("file", &old)]);
+        let bench = Bench::in_memory(&[("file", &old)]);
         let captured = bench.workspace.capture("file").unwrap();
         prop_assert_eq!(&**captured.bytes(), &*old);
         let mut set = ChangeSet::new(&bench.workspace);

@@ -65,7 +65,7 @@ proptest! {
         fails in any::<bool>(),
     ) {
         let files: Vec<_> = NAMES.iter().copied().zip(texts.iter().map(String::as_bytes)).collect();
-        let bench = Bench::new(&files);
+        let bench = Bench::in_memory(&files);
         let before = bench.files();
         let mut wanted = before.clone();
         let mut set = ChangeSet::new(&bench.workspace);

@@ -251,3 +251,29 @@ fn the_state_folder_is_made_by_the_first_commit_alone() {
             .is_some_and(|parent| parent.ends_with(Path::new("terret")))
     );
 }
+
+#[test]
+fn a_file_under_two_spellings_is_one_member() {
+    // As on a file system that ignores case, where both spellings reach one inode; here it takes a hard link.
+    let bench = Bench::new(&[("file", b"x")]);
+    std::fs::hard_link(bench.root.join("file"), bench.root.join("FILE")).unwrap();
+    let mut set = ChangeSet::new(&bench.workspace);
+    set.edit(&bench.workspace.capture("file").unwrap(), *b"y")
+        .unwrap();
+    let error = set
+        .edit(&bench.workspace.capture("FILE").unwrap(), *b"z")
+        .unwrap_err();
+    assert!(matches!(error.kind(), StageErrorKind::Conflict), "{error}");
+    assert_eq!(set.files().len(), 1);
+}
+
+#[test]
+fn what_is_public_can_be_shared_between_threads() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<terret_changeset::Workspace>();
+    shared::<terret_changeset::Captured>();
+    shared::<ChangeSet>();
+    shared::<terret_changeset::Committed>();
+    shared::<terret_changeset::CommitError>();
+    shared::<terret_changeset::StageError>();
+}
