@@ -37,19 +37,22 @@ pub(crate) fn is_all_in_place(plan: &Plan) -> io::Result<bool> {
 /// not be put back; everything else is as it was, durably.
 pub(crate) fn roll_back(plan: &Plan, state: State) -> Vec<Left> {
     let mut left = Vec::new();
+    let mut restored = Vec::new();
     for member in plan.members.iter().rev() {
-        let (path, doing, undone) = if state == State::Preparing {
-            (
-                &member.incoming,
-                "removing it failed",
-                remove_unfinished(member),
-            )
+        // No target was touched while the hidden files were being written.
+        let result = if state == State::Preparing {
+            Ok(None)
         } else {
-            (&member.target, "putting it back failed", restore(member))
+            restore(member)
         };
-        match undone {
-            Ok(unknown) => left.extend(unknown),
-            Err(error) => left.push(Left::failed(path, doing, &error)),
+        match result {
+            Ok(None) => restored.push(member),
+            Ok(Some(unknown)) => left.push(unknown),
+            Err(error) => left.push(Left::failed(
+                &member.target,
+                "putting it back failed",
+                &error,
+            )),
         }
     }
     if state != State::Preparing {
@@ -62,9 +65,33 @@ pub(crate) fn roll_back(plan: &Plan, state: State) -> Vec<Left> {
                 ));
             }
         }
+        // What was put back must be durable before the names that it came from may go: on a file system that keeps no
+        // order, a power cut could otherwise let the second happen without the first.
+        let before = left.len();
+        sync(plan.present_folders(), &mut left);
+        if left.len() > before {
+            return left;
+        }
+    }
+    for member in restored {
+        match remove_hidden(member, state) {
+            Ok(unknown) => left.extend(unknown),
+            Err(error) => left.push(Left::failed(&member.incoming, "removing it failed", &error)),
+        }
     }
     sync(plan.present_folders(), &mut left);
     left
+}
+
+/// Ends a commit whose members are all in place, but perhaps not durably.
+pub(crate) fn roll_forward(plan: &Plan) -> Vec<Left> {
+    let mut left = Vec::new();
+    sync(plan.all_folders(), &mut left);
+    if left.is_empty() {
+        clean_up(plan)
+    } else {
+        left
+    }
 }
 
 /// Removes the old contents that a commit has replaced. Returns what could not be removed.
@@ -103,14 +130,6 @@ fn sync<'a>(folders: impl IntoIterator<Item = &'a Path>, left: &mut Vec<Left>) {
             Err(error) => left.push(Left::failed(folder, "syncing it failed", &error)),
             Ok(()) => {}
         }
-    }
-}
-
-/// Removes a hidden file of a commit that has touched no target. It may be written in part.
-fn remove_unfinished(member: &Member) -> io::Result<Option<Left>> {
-    match fs::unlink(&member.incoming) {
-        Err(error) if crate::workspace::is_missing(&error) => Ok(None),
-        result => result.map(|()| None),
     }
 }
 
@@ -156,12 +175,12 @@ enum Side {
 /// file is reported instead.
 const TURNS: usize = 64;
 
-/// Brings a member back to what it was, then removes its hidden files.
+/// Brings a member's target back to what it was. What is hidden under the incoming name is not needed after that.
 fn restore(member: &Member) -> io::Result<Option<Left>> {
     for _ in 0..TURNS {
         let names = Names::look(member)?;
         match decide(member, &names) {
-            Step::Done => return remove_hidden(member, &names),
+            Step::Done => return Ok(None),
             Step::Exchange => fs::exchange(&member.incoming, &member.target)?,
             Step::TakeOut => fs::rename(&member.target, &member.incoming)?,
             Step::DropName(side) => fs::unlink(member.hidden(&side))?,
@@ -282,12 +301,16 @@ fn decide(
 
 const WRITTEN_SINCE: &str = "somebody else has written to it since it was changed";
 
-/// Removes what is left of a member whose target needs nothing more.
-fn remove_hidden(member: &Member, names: &Names) -> io::Result<Option<Left>> {
-    if names.incoming.is_nothing() {
+/// Removes what is hidden of a member whose target needs nothing more.
+fn remove_hidden(member: &Member, state: State) -> io::Result<Option<Left>> {
+    let seen = Seen::at(&member.incoming)?;
+    if seen.is_nothing() {
         return Ok(None);
     }
-    if names.incoming.is(member.new.as_ref()) || names.incoming.is(member.old.as_ref()) {
+    // While the hidden files were being written, this one may have been written in part.
+    let is_ours =
+        seen.is(member.new.as_ref()) || seen.is(member.old.as_ref()) || state == State::Preparing;
+    if is_ours {
         fs::unlink(&member.incoming)?;
         return Ok(None);
     }
