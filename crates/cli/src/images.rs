@@ -16,7 +16,7 @@ pub(crate) struct Images {
 /// An image that was written to a file.
 #[derive(Debug, PartialEq, serde::Serialize)]
 pub(crate) struct Saved {
-    pub(crate) path: PathBuf,
+    pub(crate) path: String,
     pub(crate) mime: String,
 }
 
@@ -32,8 +32,8 @@ impl Images {
             match part {
                 Part::Text(part) => text.push_str(part),
                 Part::Image { mime, bytes } => {
-                    let path = self.write(mime, bytes)?;
-                    text.push_str(&format!("[image: {mime}, saved as {}]", path.display()));
+                    let path = self.write(mime, bytes)?.display().to_string();
+                    text.push_str(&format!("[image: {mime}, saved as {path}]"));
                     saved.push(Saved { path, mime: mime.clone() });
                 }
             }
