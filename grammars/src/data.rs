@@ -83,9 +83,14 @@ impl TryFrom<(String, String)> for Context {
     type Error = String;
 
     fn try_from((name, code): (String, String)) -> Result<Self, String> {
-        let (before, after) =
-            code.split_once("@@").ok_or_else(|| format!("no `@@` in the context `{name}`"))?;
-        Ok(Self { name, before: before.into(), after: after.into() })
+        let (before, after) = code
+            .split_once("@@")
+            .ok_or_else(|| format!("no `@@` in the context `{name}`"))?;
+        Ok(Self {
+            name,
+            before: before.into(),
+            after: after.into(),
+        })
     }
 }
 

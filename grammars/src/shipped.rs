@@ -73,7 +73,11 @@ fn index() -> &'static Index {
                 index.by_name.insert(alias.to_lowercase(), row);
             }
             for extension in &data.extensions {
-                index.by_extension.entry(extension.clone()).or_default().push(row);
+                index
+                    .by_extension
+                    .entry(extension.clone())
+                    .or_default()
+                    .push(row);
             }
             for file in &data.files {
                 index.by_file.entry(file.clone()).or_default().push(row);
@@ -88,13 +92,20 @@ impl Shipped {
     /// Every language that Terret knows, compiled in or not: its id, and the feature that brings it.
     #[must_use]
     pub fn known() -> Vec<(&'static str, &'static str)> {
-        ENTRIES.iter().map(|entry| (entry.id, entry.feature)).collect()
+        ENTRIES
+            .iter()
+            .map(|entry| (entry.id, entry.feature))
+            .collect()
     }
 }
 
 impl GrammarSource for Shipped {
     fn ids(&self) -> Vec<&str> {
-        ENTRIES.iter().filter(|entry| entry.load.is_some()).map(|entry| entry.id).collect()
+        ENTRIES
+            .iter()
+            .filter(|entry| entry.load.is_some())
+            .map(|entry| entry.id)
+            .collect()
     }
 
     fn grammar(&self, id_or_alias: &str) -> Result<Grammar, GrammarError> {
@@ -118,9 +129,15 @@ impl GrammarSource for Shipped {
 
     fn ids_of_file(&self, file_name: &str) -> Vec<&str> {
         let index = index();
-        let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let rows = index.by_file.get(file_name).or_else(|| index.by_extension.get(extension));
-        rows.map(|rows| rows.iter().map(|&row| ENTRIES[row].id).collect()).unwrap_or_default()
+        let extension = file_name
+            .rsplit_once('.')
+            .map_or("", |(_, extension)| extension);
+        let rows = index
+            .by_file
+            .get(file_name)
+            .or_else(|| index.by_extension.get(extension));
+        rows.map(|rows| rows.iter().map(|&row| ENTRIES[row].id).collect())
+            .unwrap_or_default()
     }
 }
 
@@ -164,8 +181,14 @@ mod tests {
         assert_eq!(Shipped.grammar("Py").unwrap().id(), "python");
         assert_eq!(Shipped.grammar("typescript").unwrap().id(), "typescript");
         let error = Shipped.grammar("pyhton").unwrap_err();
-        assert_eq!(error.to_string(), "unknown language `pyhton`; did you mean `python`?");
-        assert_eq!(Shipped.grammar("klingon").unwrap_err().to_string(), "unknown language `klingon`");
+        assert_eq!(
+            error.to_string(),
+            "unknown language `pyhton`; did you mean `python`?"
+        );
+        assert_eq!(
+            Shipped.grammar("klingon").unwrap_err().to_string(),
+            "unknown language `klingon`"
+        );
     }
 
     #[test]
@@ -180,7 +203,12 @@ mod tests {
             let grammar = Shipped.grammar(id).unwrap();
             let mut parser = tree_sitter::Parser::new();
             parser.set_language(grammar.language()).unwrap();
-            for kind in grammar.data().strings.iter().chain(&grammar.data().containers) {
+            for kind in grammar
+                .data()
+                .strings
+                .iter()
+                .chain(&grammar.data().containers)
+            {
                 assert_ne!(
                     grammar.language().id_for_node_kind(kind, true),
                     0,

@@ -21,7 +21,11 @@ impl Grammar {
         data: Arc<LanguageData>,
         language: tree_sitter::Language,
     ) -> Self {
-        Self { id: id.into(), data, language }
+        Self {
+            id: id.into(),
+            data,
+            language,
+        }
     }
 
     /// The id of the language: `dart`, `python` …
@@ -45,7 +49,9 @@ impl Grammar {
 
 impl fmt::Debug for Grammar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Grammar").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Grammar")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -72,8 +78,14 @@ pub enum GrammarError {
 impl fmt::Display for GrammarError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown { asked, nearest: None } => write!(f, "unknown language `{asked}`"),
-            Self::Unknown { asked, nearest: Some(nearest) } => {
+            Self::Unknown {
+                asked,
+                nearest: None,
+            } => write!(f, "unknown language `{asked}`"),
+            Self::Unknown {
+                asked,
+                nearest: Some(nearest),
+            } => {
                 write!(f, "unknown language `{asked}`; did you mean `{nearest}`?")
             }
             Self::NotCompiledIn { id, feature } => write!(

@@ -1,9 +1,9 @@
 //! What can go wrong in a search or a rewrite.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use terret_grammars::GrammarError;
+use terret_tiers::{bound, paths};
 
 use crate::pattern::PatternError;
 use crate::rewrite::RewriteError;
@@ -33,6 +33,8 @@ pub(crate) enum Error {
     Breaks(Vec<(PathBuf, crate::rewrite::SyntaxBreak)>),
     /// The change is too large to be staged.
     TooLarge(String),
+    /// An edit over many files is for one language.
+    NeedsLanguage,
     /// Files that cannot be edited as they are.
     Unfit(Vec<(PathBuf, String)>),
     /// The workspace itself cannot be used.
@@ -41,60 +43,76 @@ pub(crate) enum Error {
     Interrupted,
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Error {
+    /// The error for a model, with paths as they are shown.
+    pub(crate) fn message(&self, workspace: &Path) -> String {
         match self {
-            Self::Grammar(error) => error.fmt(f),
-            Self::Pattern(error) => error.fmt(f),
-            Self::Rejected(rejected) => {
-                if let [(_, error)] = &rejected[..] {
-                    return error.fmt(f);
-                }
-                f.write_str("no language of these files accepts the pattern:")?;
-                for (_, error) in rejected {
-                    write!(f, "\n- {error}")?;
-                }
-                Ok(())
-            }
-            Self::Target(error) => error.fmt(f),
-            Self::NoFiles { named: true, path } => write!(
-                f,
+            Self::Grammar(error) => error.to_string(),
+            Self::Pattern(error) => error.to_string(),
+            Self::Rejected(rejected) => match &rejected[..] {
+                [(_, error)] => error.to_string(),
+                many => list(
+                    "no language of these files accepts the pattern:",
+                    many.iter().map(|(_, error)| error.to_string()),
+                    None,
+                ),
+            },
+            Self::Target(error) => error.to_string(),
+            Self::NoFiles { named: true, path } => format!(
                 "the language of `{}` is not known from its name; pass `language`",
-                path.file_name().unwrap_or(path.as_os_str()).display()
+                paths::show(workspace, path)
             ),
-            Self::NoFiles { named: false, .. } => f.write_str(
-                "no file there is in a language that is searched; ignored and hidden files are \
-                 left out: name one to search it, or pass `language`",
+            Self::NoFiles { named: false, .. } => {
+                "no file there is in a language that is searched; ignored and hidden files are left \
+                 out: name one to search it, or pass `language`"
+                    .to_owned()
+            }
+            Self::Rewrite(error) => error.to_string(),
+            Self::Breaks(files) => list(
+                "the rewrite breaks the syntax, nothing is staged:",
+                files.iter().map(|(path, at)| {
+                    let path = paths::show(workspace, path);
+                    format!("{path}:{}:{}: {}", at.line, at.column, at.text)
+                }),
+                Some("mend the rewrite, or pass `allow_syntax_errors`"),
             ),
-            Self::Rewrite(error) => error.fmt(f),
-            Self::Breaks(files) => {
-                f.write_str("the rewrite breaks the syntax, nothing is staged:")?;
-                for (path, at) in files.iter().take(5) {
-                    write!(f, "\n- {}:{}:{}: {}", path.display(), at.line, at.column, at.text)?;
-                }
-                if files.len() > 5 {
-                    write!(f, "\n- and {} more files", files.len() - 5)?;
-                }
-                f.write_str("\nmend the rewrite, or pass `allow_syntax_errors`")
+            Self::NeedsLanguage => {
+                "pass `language`: an edit over a folder is for one language, since the same pattern \
+                 can mean something else in another"
+                    .to_owned()
             }
-            Self::Unfit(files) => {
-                f.write_str("nothing is staged, since not every file can be edited:")?;
-                for (path, reason) in files.iter().take(5) {
-                    write!(f, "\n- {}: {reason}", path.display())?;
-                }
-                if files.len() > 5 {
-                    write!(f, "\n- and {} more files", files.len() - 5)?;
-                }
-                f.write_str("\nnarrow `path` to leave them out")
-            }
-            Self::TooLarge(message) => f.write_str(message),
-            Self::Workspace(error) => write!(f, "the workspace cannot be opened: {error}"),
-            Self::Interrupted => f.write_str("the search was interrupted"),
+            Self::Unfit(files) => list(
+                "nothing is staged, since not every file can be edited:",
+                files.iter().map(|(path, why)| format!("{}: {why}", paths::show(workspace, path))),
+                Some("narrow `path` to leave them out"),
+            ),
+            Self::TooLarge(message) => message.clone(),
+            Self::Workspace(error) => format!("the workspace cannot be opened: {error}"),
+            Self::Interrupted => "the search was interrupted".to_owned(),
         }
     }
 }
 
-impl std::error::Error for Error {}
+/// A heading, the first of the items, and what to do about them.
+fn list(
+    heading: &str,
+    items: impl ExactSizeIterator<Item = String>,
+    advice: Option<&str>,
+) -> String {
+    const NAMED: usize = 5;
+    let total = items.len();
+    let mut text = heading.to_owned();
+    for item in items.take(NAMED) {
+        text.push_str(&format!("\n- {item}"));
+    }
+    if total > NAMED {
+        text.push_str(&format!("\n- and {} more", bound::thousands(total - NAMED)));
+    }
+    if let Some(advice) = advice {
+        text.push_str(&format!("\n{advice}"));
+    }
+    bound::sanitise(&text).into_owned()
+}
 
 impl From<GrammarError> for Error {
     fn from(error: GrammarError) -> Self {

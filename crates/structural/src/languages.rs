@@ -44,7 +44,13 @@ impl<'a> Languages<'a> {
             }
             None => None,
         };
-        Ok(Self { source, patterns, context, asked, met: BTreeMap::new() })
+        Ok(Self {
+            source,
+            patterns,
+            context,
+            asked,
+            met: BTreeMap::new(),
+        })
     }
 
     /// The language of a file, and the patterns compiled for it. A file that was named explicitly
@@ -72,11 +78,7 @@ impl<'a> Languages<'a> {
 
     /// The patterns in a language, compiled when it is met first. Data and markup do not compete
     /// with programming languages: they are searched when they are asked for.
-    fn compiled(
-        &mut self,
-        id: &str,
-        named: bool,
-    ) -> Option<&Result<Arc<[Pattern]>, PatternError>> {
+    fn compiled(&mut self, id: &str, named: bool) -> Option<&Result<Arc<[Pattern]>, PatternError>> {
         if !self.met.contains_key(id) {
             let grammar = self.source.grammar(id).ok()?;
             if grammar.data().markup && self.asked.is_none() && !named {
@@ -95,7 +97,9 @@ impl<'a> Languages<'a> {
     /// Compiles for the language that was asked for, met or not, so that a pattern that it does
     /// not accept is an error even where there are no files.
     pub(crate) fn check_asked(&mut self) -> Result<(), PatternError> {
-        let Some(id) = self.asked.as_ref().map(|asked| asked[0].clone()) else { return Ok(()) };
+        let Some(id) = self.asked.as_ref().map(|asked| asked[0].clone()) else {
+            return Ok(());
+        };
         match self.compiled(&id, true) {
             Some(Err(error)) => Err(error.clone()),
             _ => Ok(()),

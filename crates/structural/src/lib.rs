@@ -63,11 +63,10 @@ pub mod pattern;
 mod render;
 pub mod rewrite;
 mod search;
-#[cfg(any())]
 mod staged;
 mod thread;
 mod tool;
 mod walk;
 
 pub use args::{Action, Edit, EditArgs, GrepArgs, ResolveArgs};
-pub use tool::{AstGrep, Options, Structural};
+pub use tool::{AstEdit, AstGrep, Options, Resolve, Structural};

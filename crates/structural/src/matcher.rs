@@ -61,7 +61,10 @@ pub fn find(
     let compiled = pattern.compiled();
     let mut search = Search {
         sequence: Sequence::new(compiled, source),
-        found: Found { later: vec![0; pattern.later_readings().len()], ..Found::default() },
+        found: Found {
+            later: vec![0; pattern.later_readings().len()],
+            ..Found::default()
+        },
         siblings: Vec::new(),
         windows_end: vec![0; compiled.readings.len()],
     };
@@ -87,7 +90,10 @@ pub fn find(
             break;
         }
     }
-    search.found.matches.sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
+    search
+        .found
+        .matches
+        .sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
     search.found.matches.dedup_by(|a, b| a.range == b.range);
     search.found
 }
@@ -103,7 +109,10 @@ pub fn near_misses(
 ) -> Vec<String> {
     let compiled = pattern.compiled();
     let mut sequence = Sequence::lenient(compiled, source);
-    let roots: Vec<Root> = compiled.readings[..compiled.active].iter().map(Root::of).collect();
+    let roots: Vec<Root> = compiled.readings[..compiled.active]
+        .iter()
+        .map(Root::of)
+        .collect();
     let mut misses = Vec::new();
     let mut cursor = tree.walk();
     let mut visited = 0_u32;
@@ -164,13 +173,17 @@ impl Root {
 fn shown_end(pattern: &Node, node: Syntax<'_>, tables: &Tables) -> usize {
     let (mut pattern, mut node) = (pattern, node);
     loop {
-        let children = (0..node.child_count()).rev().filter_map(|at| node.child(at));
+        let children = (0..node.child_count())
+            .rev()
+            .filter_map(|at| node.child(at));
         let last = children.into_iter().find(|child| !tables.is_trivia(*child));
         let (Node::Inner { children, .. }, Some(last)) = (pattern, last) else {
             return node.end_byte();
         };
         if !last.is_named() && tables.is_separator(last.kind_id()) {
-            return last.prev_sibling().map_or(node.end_byte(), |before| before.end_byte());
+            return last
+                .prev_sibling()
+                .map_or(node.end_byte(), |before| before.end_byte());
         }
         match children.last() {
             Some(inner) if last.end_byte() == node.end_byte() => (pattern, node) = (inner, last),

@@ -1,9 +1,8 @@
 //! What the tools do, each in a file of its own: resolved arguments in, a report out.
 
+pub(crate) mod resolve;
 pub(crate) mod search;
-#[cfg(any())]
 pub(crate) mod stage;
-
 
 use std::fmt;
 
@@ -38,7 +37,11 @@ pub(crate) fn readings(
         match compiled {
             Ok(patterns) => read.push(ReadAs {
                 language: id.clone(),
-                readings: patterns[pattern].readings().iter().map(ToString::to_string).collect(),
+                readings: patterns[pattern]
+                    .readings()
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect(),
             }),
             Err(error) => rejected.push((id.clone(), error.clone())),
         }

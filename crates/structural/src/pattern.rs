@@ -68,7 +68,10 @@ impl Reading {
     /// The name of the context: what to pass as `context` to ask for this reading.
     #[must_use]
     pub fn context(&self) -> &str {
-        let named = self.contexts.iter().find(|context| *context == "expression");
+        let named = self
+            .contexts
+            .iter()
+            .find(|context| *context == "expression");
         named.or(self.contexts.first()).map_or("", String::as_str)
     }
 
@@ -97,7 +100,9 @@ impl Pattern {
         text: &str,
         context: Option<&str>,
     ) -> Result<Self, PatternError> {
-        ladder::compile(grammar, text, context).map(|inner| Self { inner: Arc::new(inner) })
+        ladder::compile(grammar, text, context).map(|inner| Self {
+            inner: Arc::new(inner),
+        })
     }
 
     /// The language that it is compiled for.
@@ -208,7 +213,11 @@ impl fmt::Display for PatternError {
                  ({language}); write the token out, or put the metavariable in its place"
             ),
             Self::Unparsable(details) => details.fmt(f),
-            Self::UnknownContext { language, asked, known } => write!(
+            Self::UnknownContext {
+                language,
+                asked,
+                known,
+            } => write!(
                 f,
                 "{language} has no context `{asked}`; it has: {}",
                 known.join(", ")

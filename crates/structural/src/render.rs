@@ -1,5 +1,6 @@
 //! Reports as text for a model, and as details for a program. Pure: no I/O, nothing is looked up.
 
+mod edit;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use crate::ops::{Later, ReadAs};
 use crate::pattern::PatternError;
 use crate::search::Skipped;
 
+pub(crate) use edit::{proposal, resolved};
 pub(crate) use search::search;
 
 /// The most characters of one line of source text.
@@ -25,7 +27,11 @@ fn line(text: &str, characters: usize) -> String {
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{} {}", bound::thousands(count), if count == 1 { one } else { many })
+    format!(
+        "{} {}",
+        bound::thousands(count),
+        if count == 1 { one } else { many }
+    )
 }
 
 /// "pattern read as: expression, call_expression".
@@ -44,7 +50,11 @@ fn read_as(read_as: &[ReadAs]) -> String {
 }
 
 fn later(later: &[Later]) -> String {
-    later.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    later
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// What was left out of a search, in one clause each.
@@ -57,9 +67,17 @@ fn left_out(
     let mut clauses = Vec::new();
     if !skipped.is_empty() {
         let each = |skipped: &Skipped| {
-            format!("{}: {}", paths::show(workspace, &skipped.path), line(&skipped.reason, LINE))
+            format!(
+                "{}: {}",
+                paths::show(workspace, &skipped.path),
+                line(&skipped.reason, LINE)
+            )
         };
-        clauses.push(format!("{} skipped ({})", counted(skipped.len(), "file", "files"), some(skipped, each)));
+        clauses.push(format!(
+            "{} skipped ({})",
+            counted(skipped.len(), "file", "files"),
+            some(skipped, each)
+        ));
     }
     if !with_errors.is_empty() {
         let each = |path: &PathBuf| paths::show(workspace, path);
@@ -71,7 +89,10 @@ fn left_out(
     }
     if !rejected.is_empty() {
         let languages: Vec<&str> = rejected.iter().map(|(id, _)| id.as_str()).collect();
-        clauses.push(format!("not searched, since the pattern does not parse there: {}", languages.join(", ")));
+        clauses.push(format!(
+            "not searched, since the pattern does not parse there: {}",
+            languages.join(", ")
+        ));
     }
     clauses
 }

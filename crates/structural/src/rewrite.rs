@@ -123,13 +123,25 @@ pub fn rewrite(
         return Err(RewriteError::NotUtf8);
     }
     let tables = Tables::of(grammar);
-    let file = File { text, tree, tables: &tables, layout: layout::Layout::of(text) };
+    let file = File {
+        text,
+        tree,
+        tables: &tables,
+        layout: layout::Layout::of(text),
+    };
     let mut sites = sites.to_vec();
-    sites.sort_by_key(|site| (site.found.range.start, std::cmp::Reverse(site.found.range.end)));
+    sites.sort_by_key(|site| {
+        (
+            site.found.range.start,
+            std::cmp::Reverse(site.found.range.end),
+        )
+    });
     let plan = compose::Plan::new(&file, &sites, templates)?;
     let mut composed = plan.compose(&[]);
     let mut parser = Parser::new();
-    parser.set_language(grammar.language()).expect("a source hands out grammars that load");
+    parser
+        .set_language(grammar.language())
+        .expect("a source hands out grammars that load");
     let mut parse = |text: &str| parser.parse(text, None).expect("nothing stops the parser");
     let mut new_tree = parse(&composed.text);
     let mut parenthesised = 0;
@@ -139,7 +151,10 @@ pub fn rewrite(
         let mut groups: Vec<compose::Place> = Vec::new();
         for _ in 0..4 {
             let loose = check::loose(&new_tree, &composed, &tables);
-            let new: Vec<_> = loose.into_iter().filter(|place| !groups.contains(place)).collect();
+            let new: Vec<_> = loose
+                .into_iter()
+                .filter(|place| !groups.contains(place))
+                .collect();
             if new.is_empty() {
                 break;
             }

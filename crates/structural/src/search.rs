@@ -54,13 +54,20 @@ impl Parsed<'_> {
     pub(crate) fn find(&self) -> Visit<Vec<Found>> {
         let find = |pattern| matcher::find(pattern, self.tree, self.source, self.late);
         let found: Vec<Found> = self.patterns.iter().map(find).collect();
-        let given_up = found.iter().map(|found| found.given_up.len()).sum::<usize>();
-        let is_empty = found.iter().all(|found| {
-            found.matches.is_empty() && found.later.iter().all(|count| *count == 0)
+        let given_up = found
+            .iter()
+            .map(|found| found.given_up.len())
+            .sum::<usize>();
+        let is_empty = found
+            .iter()
+            .all(|found| found.matches.is_empty() && found.later.iter().all(|count| *count == 0));
+        let incomplete = (given_up > 0).then(|| {
+            format!("{given_up} candidates were given up: the pattern is too ambiguous there")
         });
-        let incomplete = (given_up > 0)
-            .then(|| format!("{given_up} candidates were given up: the pattern is too ambiguous there"));
-        Visit { value: (!is_empty).then_some(found), incomplete }
+        Visit {
+            value: (!is_empty).then_some(found),
+            incomplete,
+        }
     }
 }
 
@@ -192,11 +199,15 @@ impl Feed<'_, '_> {
 
 fn unreadable(error: &ignore::Error) -> Skipped {
     match error {
-        ignore::Error::WithPath { path, err } => {
-            Skipped { path: path.clone(), reason: err.to_string() }
-        }
+        ignore::Error::WithPath { path, err } => Skipped {
+            path: path.clone(),
+            reason: err.to_string(),
+        },
         ignore::Error::WithDepth { err, .. } => unreadable(err),
-        other => Skipped { path: PathBuf::new(), reason: other.to_string() },
+        other => Skipped {
+            path: PathBuf::new(),
+            reason: other.to_string(),
+        },
     }
 }
 
@@ -209,7 +220,12 @@ struct Outcome<T> {
 }
 
 impl<T> Outcome<T> {
-    const NOTHING: Self = Self { path: None, with_errors: false, skipped: None, value: None };
+    const NOTHING: Self = Self {
+        path: None,
+        with_errors: false,
+        skipped: None,
+        value: None,
+    };
 }
 
 struct Worker<'w, 'f, 'l, T> {
@@ -227,8 +243,14 @@ impl<T> Worker<'_, '_, '_, T> {
         let mut parsers = Parsers::default();
         let mut source = Vec::new();
         while !self.stop.load(Ordering::Relaxed) && !(self.interrupted)() {
-            let next = self.feed.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((index, path, patterns)) = next else { return };
+            let next = self
+                .feed
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .next();
+            let Some((index, path, patterns)) = next else {
+                return;
+            };
             let outcome = self.file(&path, &patterns, &mut parsers, &mut source);
             if results.send((index, outcome)).is_err() {
                 return;
@@ -266,15 +288,28 @@ impl<T> Worker<'_, '_, '_, T> {
         let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
             return skipped(format!("parsing took over {} s", MOST_TIME.as_secs()));
         };
-        let visit =
-            (self.visit)(&Parsed { path, source, tree: &tree, patterns, late: &late });
+        let visit = (self.visit)(&Parsed {
+            path,
+            source,
+            tree: &tree,
+            patterns,
+            late: &late,
+        });
         let reason = if late() && !(self.interrupted)() {
-            Some(format!("matching took over {} s, results are incomplete", MOST_TIME.as_secs()))
+            Some(format!(
+                "matching took over {} s, results are incomplete",
+                MOST_TIME.as_secs()
+            ))
         } else {
             visit.incomplete
         };
         let with_errors = tree.root_node().has_error();
-        Outcome { path: Some(path.to_owned()), with_errors, skipped: reason, value: visit.value }
+        Outcome {
+            path: Some(path.to_owned()),
+            with_errors,
+            skipped: reason,
+            value: visit.value,
+        }
     }
 }
 
@@ -296,5 +331,9 @@ fn read(path: &Path, source: &mut Vec<u8>) -> std::io::Result<Content> {
     // A file may grow while it is read.
     file.take(MOST_BYTES + 1).read_to_end(source)?;
     let sniffed = &source[..source.len().min(SNIFFED)];
-    Ok(if sniffed.contains(&0) { Content::Binary } else { Content::Text })
+    Ok(if sniffed.contains(&0) {
+        Content::Binary
+    } else {
+        Content::Text
+    })
 }

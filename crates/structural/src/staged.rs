@@ -55,7 +55,9 @@ impl Staged {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.push_back(id.clone());
         while open.len() > MOST_OPEN {
-            let Some(oldest) = open.pop_front() else { break };
+            let Some(oldest) = open.pop_front() else {
+                break;
+            };
             if let Entry::Occupied(mut entry) = self.changes.entry(oldest)
                 && matches!(entry.get(), State::Open(_))
             {
@@ -81,7 +83,12 @@ impl Staged {
             return Err(self.unknown());
         };
         match entry.insert(State::Committing) {
-            State::Open(edit) => Ok(Claim { staged: self, id: id.to_owned(), edit: Some(edit) }),
+            State::Open(edit) => Ok(Claim {
+                staged: self,
+                id: id.to_owned(),
+                edit,
+                outcome: None,
+            }),
             state => {
                 let error = closed(&state);
                 entry.insert(state);
@@ -93,23 +100,31 @@ impl Staged {
     /// Drops an open change.
     pub(crate) fn discard(&self, id: &str) -> Result<Edit, Unresolvable> {
         let mut claim = self.claim(id)?;
-        let edit = claim.edit.take();
-        self.close(id, State::Discarded);
-        edit.ok_or_else(|| self.unknown())
+        claim.outcome = Some(State::Discarded);
+        Ok(claim.edit.clone())
     }
 
     fn close(&self, id: &str, state: State) {
         self.changes.insert(id.to_owned(), state);
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|open| open != id);
+        self.open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|open| open != id);
     }
 
     fn unknown(&self) -> Unresolvable {
-        let ids = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let ids = self
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         let title = |id: String| match self.changes.get(&id).as_deref() {
             Some(State::Open(edit)) => Some((id, edit.title.clone())),
             _ => None,
         };
-        Unresolvable::Unknown { open: ids.into_iter().filter_map(title).collect() }
+        Unresolvable::Unknown {
+            open: ids.into_iter().filter_map(title).collect(),
+        }
     }
 }
 
@@ -123,30 +138,94 @@ fn closed(state: &State) -> Unresolvable {
     })
 }
 
-/// A change that one caller is committing.
+/// A change that one caller is resolving. It is open again when nothing came of it.
 #[derive(Debug)]
 pub(crate) struct Claim<'s> {
     staged: &'s Staged,
     id: String,
-    edit: Option<Edit>,
+    edit: Edit,
+    outcome: Option<State>,
 }
 
 impl Claim<'_> {
-    pub(crate) fn edit(&self) -> Option<&Edit> {
-        self.edit.as_ref()
+    pub(crate) fn edit(&self) -> &Edit {
+        &self.edit
     }
 
     /// The change is on disk: nobody can resolve it again.
     pub(crate) fn accepted(mut self) {
-        self.edit = None;
-        self.staged.close(&self.id, State::Accepted);
+        self.outcome = Some(State::Accepted);
     }
 }
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        if let Some(edit) = self.edit.take() {
-            self.staged.changes.insert(self.id.clone(), State::Open(edit));
+        match self.outcome.take() {
+            Some(outcome) => self.staged.close(&self.id, outcome),
+            None => {
+                self.staged
+                    .changes
+                    .insert(self.id.clone(), State::Open(self.edit.clone()));
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(staged: &Staged, folder: &std::path::Path, title: &str) -> String {
+        let workspace = terret_changeset::Workspace::with_state_dir(folder, folder).unwrap();
+        let change = Arc::new(ChangeSet::new(&workspace));
+        staged.add(Edit {
+            change,
+            replacements: 1,
+            title: title.to_owned(),
+        })
+    }
+
+    #[test]
+    fn a_change_is_resolved_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let staged = Staged::default();
+        let id = edit(&staged, folder.path(), "one");
+        assert_eq!(id, "edit_1");
+        let claim = staged.claim(&id).unwrap();
+        assert_eq!(
+            staged.claim(&id).unwrap_err(),
+            Unresolvable::Closed("being written right now")
+        );
+        drop(claim);
+        assert!(staged.get(&id).is_ok(), "nothing came of it, so it is open");
+        staged.claim(&id).unwrap().accepted();
+        assert_eq!(
+            staged.discard(&id).unwrap_err(),
+            Unresolvable::Closed("already applied")
+        );
+        let id = edit(&staged, folder.path(), "two");
+        staged.discard(&id).unwrap();
+        assert_eq!(
+            staged.claim(&id).unwrap_err(),
+            Unresolvable::Closed("discarded")
+        );
+    }
+
+    #[test]
+    fn an_unknown_id_lists_the_open_ones_and_the_oldest_expire() {
+        let folder = tempfile::tempdir().unwrap();
+        let staged = Staged::default();
+        for number in 0..=MOST_OPEN {
+            edit(&staged, folder.path(), &format!("title {number}"));
+        }
+        assert_eq!(
+            staged.claim("edit_1").unwrap_err(),
+            Unresolvable::Closed("expired; run `ast_edit` again")
+        );
+        let Unresolvable::Unknown { open } = staged.claim("edit_99").unwrap_err() else {
+            panic!("it is unknown");
+        };
+        assert_eq!(open.len(), MOST_OPEN);
+        assert_eq!(open[0], ("edit_2".to_owned(), "title 1".to_owned()));
     }
 }

@@ -1,16 +1,22 @@
 //! The tools.
 
+mod ast_edit;
 mod ast_grep;
+mod resolve;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use terret_changeset::Workspace;
 use terret_grammars::{GrammarError, GrammarSource, Shipped};
 use terret_tiers::{CallContext, Tool, ToolError};
 
 use crate::error::Error;
+use crate::staged::Staged;
 use crate::walk::TargetError;
+pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
+pub use resolve::Resolve;
 
 /// The tools of one run over one working directory, and what they share: the grammars, and the
 /// changes that are staged and not resolved yet.
@@ -22,9 +28,28 @@ pub struct Structural {
 }
 
 struct Shared {
-    workspace: PathBuf,
+    /// The working directory.
+    root: PathBuf,
     grammars: Arc<dyn GrammarSource>,
     threads: usize,
+    state_dir: Option<PathBuf>,
+    staged: Staged,
+    workspace: OnceLock<Workspace>,
+}
+
+impl Shared {
+    /// What changes are captured and committed in; opened when it is needed first.
+    fn workspace(&self) -> Result<&Workspace, Error> {
+        if let Some(workspace) = self.workspace.get() {
+            return Ok(workspace);
+        }
+        let workspace = match &self.state_dir {
+            Some(state) => Workspace::with_state_dir(&self.root, state),
+            None => Workspace::open(&self.root),
+        };
+        let workspace = workspace.map_err(Error::Workspace)?;
+        Ok(self.workspace.get_or_init(|| workspace))
+    }
 }
 
 impl Structural {
@@ -37,12 +62,14 @@ impl Structural {
     /// The tools for a working directory.
     #[must_use]
     pub fn with_options(workspace: impl Into<PathBuf>, options: Options) -> Self {
-        let workspace = workspace.into();
         Self {
             shared: Arc::new(Shared {
-                workspace,
+                root: workspace.into(),
                 grammars: options.grammars,
                 threads: options.threads,
+                state_dir: options.state_dir,
+                staged: Staged::default(),
+                workspace: OnceLock::new(),
             }),
         }
     }
@@ -50,7 +77,7 @@ impl Structural {
     /// The working directory.
     #[must_use]
     pub fn workspace(&self) -> &Path {
-        &self.shared.workspace
+        &self.shared.root
     }
 
     /// The tools, in the order in which they are listed; none without a grammar.
@@ -59,7 +86,11 @@ impl Structural {
         if self.shared.grammars.ids().is_empty() {
             return Vec::new();
         }
-        vec![Arc::new(AstGrep::new(self.clone()))]
+        vec![
+            Arc::new(AstGrep::new(self.clone())),
+            Arc::new(AstEdit::new(self.clone())),
+            Arc::new(Resolve::new(self.clone())),
+        ]
     }
 }
 
@@ -68,11 +99,16 @@ impl Structural {
 pub struct Options {
     grammars: Arc<dyn GrammarSource>,
     threads: usize,
+    state_dir: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { grammars: Arc::new(Shipped), threads: 0 }
+        Self {
+            grammars: Arc::new(Shipped),
+            threads: 0,
+            state_dir: None,
+        }
     }
 }
 
@@ -90,11 +126,18 @@ impl Options {
         self.threads = threads;
         self
     }
+
+    /// Where a commit keeps its journal while it goes on. Default: the user's state folder.
+    #[must_use]
+    pub fn state_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.state_dir = Some(folder.into());
+        self
+    }
 }
 
 /// The error as a model should see it.
-fn tool_error(error: Error, context: &CallContext) -> ToolError {
-    let message = error.to_string();
+fn tool_error(error: Error, workspace: &Path, context: &CallContext) -> ToolError {
+    let message = error.message(workspace);
     match error {
         Error::Grammar(GrammarError::NotCompiledIn { .. }) => ToolError::unavailable(message),
         Error::Grammar(_) | Error::Pattern(_) | Error::Rejected(_) | Error::Rewrite(_) => {
@@ -103,10 +146,14 @@ fn tool_error(error: Error, context: &CallContext) -> ToolError {
         Error::Target(TargetError::NotFound(_)) | Error::NoFiles { .. } => {
             ToolError::not_found(message)
         }
-        Error::Target(TargetError::Glob(_)) => ToolError::invalid_arguments(message),
+        Error::Target(TargetError::Glob(_)) | Error::NeedsLanguage => {
+            ToolError::invalid_arguments(message)
+        }
         Error::Target(TargetError::Unreadable(..)) => ToolError::failed(message),
         Error::Breaks(_) | Error::TooLarge(_) | Error::Unfit(_) => ToolError::refused(message),
         Error::Workspace(_) => ToolError::failed(message),
-        Error::Interrupted => context.interrupted().unwrap_or_else(|| ToolError::cancelled(message)),
+        Error::Interrupted => context
+            .interrupted()
+            .unwrap_or_else(|| ToolError::cancelled(message)),
     }
 }

@@ -50,7 +50,11 @@ impl Target {
         // An existing name wins over a glob: `[id].ts` is a file.
         let root = clean(&workspace.join(path));
         match std::fs::metadata(&root) {
-            Ok(metadata) => Ok(Self { root, glob: None, is_file: metadata.is_file() }),
+            Ok(metadata) => Ok(Self {
+                root,
+                glob: None,
+                is_file: metadata.is_file(),
+            }),
             Err(_) if path.contains(['*', '?', '[', '{']) => Self::glob(workspace, path),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(TargetError::NotFound(path.to_owned()))
@@ -61,8 +65,10 @@ impl Target {
 
     fn glob(workspace: &Path, pattern: &str) -> Result<Self, TargetError> {
         let components: Vec<&str> = pattern.split('/').collect();
-        let plain =
-            components.iter().take_while(|part| !part.contains(['*', '?', '[', '{'])).count();
+        let plain = components
+            .iter()
+            .take_while(|part| !part.contains(['*', '?', '[', '{']))
+            .count();
         let base = clean(&workspace.join(components[..plain].join("/")));
         if !base.is_dir() {
             return Err(TargetError::NotFound(pattern.to_owned()));
@@ -72,7 +78,11 @@ impl Target {
             .build()
             .map_err(|error| TargetError::Glob(error.to_string()))?
             .compile_matcher();
-        Ok(Self { root: base, glob: Some(matcher), is_file: false })
+        Ok(Self {
+            root: base,
+            glob: Some(matcher),
+            is_file: false,
+        })
     }
 
     /// Whether it is one file, named by its path.

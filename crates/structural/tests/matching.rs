@@ -21,7 +21,11 @@ fn run(language: &str, pattern: &str, source: &str) -> (Pattern, Found) {
 
 /// Each match as its text, and its captures as `NAME=text`.
 fn texts<'s>(source: &'s str, found: &Found) -> Vec<&'s str> {
-    found.matches.iter().map(|found| &source[found.range.clone()]).collect()
+    found
+        .matches
+        .iter()
+        .map(|found| &source[found.range.clone()])
+        .collect()
 }
 
 fn captures(pattern: &Pattern, source: &str, found: &Found) -> Vec<String> {
@@ -29,7 +33,9 @@ fn captures(pattern: &Pattern, source: &str, found: &Found) -> Vec<String> {
         let captures = &found.matches[index].captures;
         let names = pattern.variables().iter().zip(captures);
         let bound = names.filter_map(|(name, capture)| {
-            capture.as_ref().map(|capture| format!("{name}={}", &source[capture.range.clone()]))
+            capture
+                .as_ref()
+                .map(|capture| format!("{name}={}", &source[capture.range.clone()]))
         });
         bound.collect::<Vec<_>>().join(" | ")
     };
@@ -76,21 +82,55 @@ fn fragments_are_read_in_a_scaffold() {
             &["dispose(x)"],
         ),
         ("dart", "if ($C) $E", "var l = [if (a) b];", &[]),
-        ("dart", "typedef $N = $T;", "typedef F = int;", &["typedef F = int;"]),
-        ("go", "fmt.Println($$$A)", "package p\nfunc m() { fmt.Println() }\n", &["fmt.Println()"]),
-        ("go", "Map[$T]($X)", "package p\nfunc m() { x := Map[int](y) }\n", &["Map[int](y)"]),
+        (
+            "dart",
+            "typedef $N = $T;",
+            "typedef F = int;",
+            &["typedef F = int;"],
+        ),
+        (
+            "go",
+            "fmt.Println($$$A)",
+            "package p\nfunc m() { fmt.Println() }\n",
+            &["fmt.Println()"],
+        ),
+        (
+            "go",
+            "Map[$T]($X)",
+            "package p\nfunc m() { x := Map[int](y) }\n",
+            &["Map[int](y)"],
+        ),
         ("c", "foo($A)", "void f() { foo(1); }", &["foo(1)"]),
-        ("c", "$A * $B", "void f() { int z = a * b; T *p; }", &["a * b"]),
-        ("typescript", "catch ($E) { $$$B }", "try {} catch (e) { f() }", &["catch (e) { f() }"]),
-        ("python", "except $E as $N: $$$B", "try:\n  a()\nexcept E as e:\n  b()\n", &[
-            "except E as e:\n  b()",
-        ]),
-        ("rust", "Some($A) => $B", "fn f() { match x { Some(a) => b, None => c } }", &[
-            "Some(a) => b",
-        ]),
-        ("typescript", "async $M($$$P): $R { $$$B }", "class A { async m(a: T): P { b() } }", &[
-            "async m(a: T): P { b() }",
-        ]),
+        (
+            "c",
+            "$A * $B",
+            "void f() { int z = a * b; T *p; }",
+            &["a * b"],
+        ),
+        (
+            "typescript",
+            "catch ($E) { $$$B }",
+            "try {} catch (e) { f() }",
+            &["catch (e) { f() }"],
+        ),
+        (
+            "python",
+            "except $E as $N: $$$B",
+            "try:\n  a()\nexcept E as e:\n  b()\n",
+            &["except E as e:\n  b()"],
+        ),
+        (
+            "rust",
+            "Some($A) => $B",
+            "fn f() { match x { Some(a) => b, None => c } }",
+            &["Some(a) => b"],
+        ),
+        (
+            "typescript",
+            "async $M($$$P): $R { $$$B }",
+            "class A { async m(a: T): P { b() } }",
+            &["async m(a: T): P { b() }"],
+        ),
     ]);
 }
 
@@ -98,29 +138,72 @@ fn fragments_are_read_in_a_scaffold() {
 #[test]
 fn bodies_hold_runs() {
     check(&[
-        ("dart", "if ($C) { $$$B }", "void m() { if (a) { b(); } if (a) {} }", &[
-            "if (a) { b(); }",
-            "if (a) {}",
-        ]),
-        ("dart", "class $C { $$$M }", "class A { int x = 1; }", &["class A { int x = 1; }"]),
-        ("typescript", "switch ($X) { $$$C }", "switch (a) { case 1: b() }\nclass A { switch(x) {} }", &[
-            "switch (a) { case 1: b() }",
-        ]),
-        ("rust", "impl $T { $$$B }", "impl A { fn f() {} }", &["impl A { fn f() {} }"]),
-        ("rust", "match $X { $$$A }", "fn f() { match x { A => 1, B => 2 } }", &[
-            "match x { A => 1, B => 2 }",
-        ]),
-        ("rust", "struct $S { $$$F }", "struct A { b: C, d: E }", &["struct A { b: C, d: E }"]),
-        ("go", "func $F($$$P) { $$$B }", "package p\nfunc f() {}\nfunc g(a int) { h() }\n", &[
-            "func f() {}",
-            "func g(a int) { h() }",
-        ]),
-        ("go", "if $C { $$$B }", "package p\nfunc f() {\n\tif a {\n\t\tb()\n\t\tc()\n\t}\n}\n", &[
-            "if a {\n\t\tb()\n\t\tc()\n\t}",
-        ]),
-        ("c", "struct $S { $$$F };", "struct a { int b; };", &["struct a { int b; };"]),
-        ("python", "if $C: $$$B", "if a:\n  b()\n  c()\n", &["if a:\n  b()\n  c()"]),
-        ("python", "class $C($$$B): $$$M", "class A(B):\n  pass\n", &["class A(B):\n  pass"]),
+        (
+            "dart",
+            "if ($C) { $$$B }",
+            "void m() { if (a) { b(); } if (a) {} }",
+            &["if (a) { b(); }", "if (a) {}"],
+        ),
+        (
+            "dart",
+            "class $C { $$$M }",
+            "class A { int x = 1; }",
+            &["class A { int x = 1; }"],
+        ),
+        (
+            "typescript",
+            "switch ($X) { $$$C }",
+            "switch (a) { case 1: b() }\nclass A { switch(x) {} }",
+            &["switch (a) { case 1: b() }"],
+        ),
+        (
+            "rust",
+            "impl $T { $$$B }",
+            "impl A { fn f() {} }",
+            &["impl A { fn f() {} }"],
+        ),
+        (
+            "rust",
+            "match $X { $$$A }",
+            "fn f() { match x { A => 1, B => 2 } }",
+            &["match x { A => 1, B => 2 }"],
+        ),
+        (
+            "rust",
+            "struct $S { $$$F }",
+            "struct A { b: C, d: E }",
+            &["struct A { b: C, d: E }"],
+        ),
+        (
+            "go",
+            "func $F($$$P) { $$$B }",
+            "package p\nfunc f() {}\nfunc g(a int) { h() }\n",
+            &["func f() {}", "func g(a int) { h() }"],
+        ),
+        (
+            "go",
+            "if $C { $$$B }",
+            "package p\nfunc f() {\n\tif a {\n\t\tb()\n\t\tc()\n\t}\n}\n",
+            &["if a {\n\t\tb()\n\t\tc()\n\t}"],
+        ),
+        (
+            "c",
+            "struct $S { $$$F };",
+            "struct a { int b; };",
+            &["struct a { int b; };"],
+        ),
+        (
+            "python",
+            "if $C: $$$B",
+            "if a:\n  b()\n  c()\n",
+            &["if a:\n  b()\n  c()"],
+        ),
+        (
+            "python",
+            "class $C($$$B): $$$M",
+            "class A(B):\n  pass\n",
+            &["class A(B):\n  pass"],
+        ),
     ]);
 }
 
@@ -128,14 +211,39 @@ fn bodies_hold_runs() {
 #[test]
 fn matching_is_strict() {
     check(&[
-        ("typescript", "if ($C) { $$$B }", "if (a) { b } else { c }", &[]),
+        (
+            "typescript",
+            "if ($C) { $$$B }",
+            "if (a) { b } else { c }",
+            &[],
+        ),
         ("python", "if $C: $$$B", "if a:\n  b()\nelse:\n  c()\n", &[]),
-        ("python", "def $F($$$P): $$$B", "async def f():\n  pass\n", &[]),
+        (
+            "python",
+            "def $F($$$P): $$$B",
+            "async def f():\n  pass\n",
+            &[],
+        ),
         ("rust", "fn $F() { $$$B }", "pub fn a() {}", &[]),
-        ("python", "yield", "def f():\n  yield 2\n  yield\n", &["yield"]),
+        (
+            "python",
+            "yield",
+            "def f():\n  yield 2\n  yield\n",
+            &["yield"],
+        ),
         ("dart", "$N() { $$$B }", "class A { get b { } }", &[]),
-        ("rust", "let $A = $B;", "fn f() { let a: T = b; let c = d; }", &["let c = d;"]),
-        ("go", "$A.$B($$$C)", "package p\nfunc f() { go a.b(c) }\n", &["a.b(c)"]),
+        (
+            "rust",
+            "let $A = $B;",
+            "fn f() { let a: T = b; let c = d; }",
+            &["let c = d;"],
+        ),
+        (
+            "go",
+            "$A.$B($$$C)",
+            "package p\nfunc f() { go a.b(c) }\n",
+            &["a.b(c)"],
+        ),
     ]);
 }
 
@@ -147,15 +255,39 @@ fn layout_and_comments_do_not_count() {
             "typescript",
             "foo($A)",
             "foo(/*c*/ a); foo(a // x\n); foo(/*c*/ { a: 1 }); foo(a,); foo  (\n a\n)",
-            &["foo(/*c*/ a)", "foo(a // x\n)", "foo(/*c*/ { a: 1 })", "foo(a,)", "foo  (\n a\n)"],
+            &[
+                "foo(/*c*/ a)",
+                "foo(a // x\n)",
+                "foo(/*c*/ { a: 1 })",
+                "foo(a,)",
+                "foo  (\n a\n)",
+            ],
         ),
         ("typescript", "foo($A,)", "foo(a)", &["foo(a)"]),
-        ("typescript", "if ($C) { $$$B }", "if (a) /*c*/ { b }", &["if (a) /*c*/ { b }"]),
-        ("dart", "dispose($X)", "void f() { var s = 'dispose(x)'; /* dispose(y) */ dispose(z); }", &[
-            "dispose(z)",
-        ]),
-        ("python", "f($X)", "s = 'f(x)'  # f(y)\nf(\n    z,\n)\n", &["f(\n    z,\n)"]),
-        ("rust", "f($A, $B)", "fn g() { f(a, /* b */ b,) }", &["f(a, /* b */ b,)"]),
+        (
+            "typescript",
+            "if ($C) { $$$B }",
+            "if (a) /*c*/ { b }",
+            &["if (a) /*c*/ { b }"],
+        ),
+        (
+            "dart",
+            "dispose($X)",
+            "void f() { var s = 'dispose(x)'; /* dispose(y) */ dispose(z); }",
+            &["dispose(z)"],
+        ),
+        (
+            "python",
+            "f($X)",
+            "s = 'f(x)'  # f(y)\nf(\n    z,\n)\n",
+            &["f(\n    z,\n)"],
+        ),
+        (
+            "rust",
+            "f($A, $B)",
+            "fn g() { f(a, /* b */ b,) }",
+            &["f(a, /* b */ b,)"],
+        ),
         ("c", "f($A)", "void g() { f(a \\\n ); }", &["f(a \\\n )"]),
     ]);
 }
@@ -170,17 +302,30 @@ fn repeated_metavariables_are_the_same_tokens() {
             "void f() { if (a != null) a.dispose(); if (a != null) b.dispose(); }",
             &["if (a != null) a.dispose()"],
         ),
-        ("python", "$A == $A", "x == x\na.b == a . b\n{f : None} == {f: None}\n'a' == \"a\"\n(x) == x\n", &[
-            "x == x",
-            "a.b == a . b",
-            "{f : None} == {f: None}",
-        ]),
-        ("typescript", "$A && $A()", "f && f(); f && g(); a.b && a /* c */ .b()", &[
-            "f && f()",
-            "a.b && a /* c */ .b()",
-        ]),
-        ("rust", "f($$$A, g($$$A))", "fn h() { f(1, 2, g(1, 2)); f(1, g(2)) }", &["f(1, 2, g(1, 2))"]),
-        ("rust", "f($$$A, $X, $$$B, $X)", "fn h() { f(1, 2, 3, 2); f(1, 2); }", &["f(1, 2, 3, 2)"]),
+        (
+            "python",
+            "$A == $A",
+            "x == x\na.b == a . b\n{f : None} == {f: None}\n'a' == \"a\"\n(x) == x\n",
+            &["x == x", "a.b == a . b", "{f : None} == {f: None}"],
+        ),
+        (
+            "typescript",
+            "$A && $A()",
+            "f && f(); f && g(); a.b && a /* c */ .b()",
+            &["f && f()", "a.b && a /* c */ .b()"],
+        ),
+        (
+            "rust",
+            "f($$$A, g($$$A))",
+            "fn h() { f(1, 2, g(1, 2)); f(1, g(2)) }",
+            &["f(1, 2, g(1, 2))"],
+        ),
+        (
+            "rust",
+            "f($$$A, $X, $$$B, $X)",
+            "fn h() { f(1, 2, 3, 2); f(1, 2); }",
+            &["f(1, 2, 3, 2)"],
+        ),
     ]);
 }
 
@@ -188,20 +333,50 @@ fn repeated_metavariables_are_the_same_tokens() {
 #[test]
 fn runs_take_the_shortest_stretch() {
     check_captures(&[
-        ("typescript", "f($$$A, $X)", "f(1); f(1, 2)", &["A= | X=1", "A=1 | X=2"]),
-        ("typescript", "f($$$A, $X, $$$B)", "f(1); f(1, 2, 3)", &[
-            "A= | X=1 | B=",
-            "A= | X=1 | B=2, 3",
-        ]),
-        ("typescript", "f($X, $$$A)", "f(1); f(1, 2)", &["X=1 | A=", "X=1 | A=2"]),
+        (
+            "typescript",
+            "f($$$A, $X)",
+            "f(1); f(1, 2)",
+            &["A= | X=1", "A=1 | X=2"],
+        ),
+        (
+            "typescript",
+            "f($$$A, $X, $$$B)",
+            "f(1); f(1, 2, 3)",
+            &["A= | X=1 | B=", "A= | X=1 | B=2, 3"],
+        ),
+        (
+            "typescript",
+            "f($X, $$$A)",
+            "f(1); f(1, 2)",
+            &["X=1 | A=", "X=1 | A=2"],
+        ),
         ("typescript", "f($$$A, $$$B)", "f(1, 2)", &["A= | B=1, 2"]),
-        ("typescript", "f($$$A)", "f(); f(1,); f(1, /* two */ 2)", &["A=", "A=1", "A=1, /* two */ 2"]),
-        ("rust", "f($$$A, x, $$$B)", "fn g() { f(a, x, b, x, c) }", &["A=a | B=b, x, c"]),
+        (
+            "typescript",
+            "f($$$A)",
+            "f(); f(1,); f(1, /* two */ 2)",
+            &["A=", "A=1", "A=1, /* two */ 2"],
+        ),
+        (
+            "rust",
+            "f($$$A, x, $$$B)",
+            "fn g() { f(a, x, b, x, c) }",
+            &["A=a | B=b, x, c"],
+        ),
         ("rust", "{ $$$A; $X }", "fn g() { a; b; c }", &[]),
-        ("go", "func f() { $$$B }", "package p\nfunc f() {\n\t// why\n\ta()\n\t// end\n}\n", &[
-            "B=// why\n\ta()\n\t// end",
-        ]),
-        ("c", "void f() { $$$B }", "void f() { /* only */ }", &["B=/* only */"]),
+        (
+            "go",
+            "func f() { $$$B }",
+            "package p\nfunc f() {\n\t// why\n\ta()\n\t// end\n}\n",
+            &["B=// why\n\ta()\n\t// end"],
+        ),
+        (
+            "c",
+            "void f() { $$$B }",
+            "void f() { /* only */ }",
+            &["B=/* only */"],
+        ),
     ]);
 }
 
@@ -209,17 +384,49 @@ fn runs_take_the_shortest_stretch() {
 #[test]
 fn string_bodies() {
     check_captures(&[
-        ("python", r#"f("$S")"#, "f(\"a\\n{b}\")\nf('c')\nf(\"\")\nf(f\"{x}\")\n", &[
-            "S=a\\n{b}",
-            "S=",
-        ]),
-        ("dart", "import '$U';", "import 'package:a/b.dart';\nimport \"c\";", &["U=package:a/b.dart"]),
-        ("dart", "f('$S')", "var a = f('x $y ${z}');", &["S=x $y ${z}"]),
-        ("rust", r#"f("$S")"#, "fn g() { f(\"a\\n\"); f(\" b \") }", &["S=a\\n", "S= b "]),
-        ("c", "#include <$H>", "#include <stdio.h>\n#include \"a.h\"\n", &["H=stdio.h"]),
+        (
+            "python",
+            r#"f("$S")"#,
+            "f(\"a\\n{b}\")\nf('c')\nf(\"\")\nf(f\"{x}\")\n",
+            &["S=a\\n{b}", "S="],
+        ),
+        (
+            "dart",
+            "import '$U';",
+            "import 'package:a/b.dart';\nimport \"c\";",
+            &["U=package:a/b.dart"],
+        ),
+        (
+            "dart",
+            "f('$S')",
+            "var a = f('x $y ${z}');",
+            &["S=x $y ${z}"],
+        ),
+        (
+            "rust",
+            r#"f("$S")"#,
+            "fn g() { f(\"a\\n\"); f(\" b \") }",
+            &["S=a\\n", "S= b "],
+        ),
+        (
+            "c",
+            "#include <$H>",
+            "#include <stdio.h>\n#include \"a.h\"\n",
+            &["H=stdio.h"],
+        ),
         ("typescript", "f('$S')", "f('a'); f(\"b\")", &["S=a"]),
-        ("go", "f(\"$S\")", "package p\nfunc g() { f(\"a\\n\") }\n", &["S=a\\n"]),
-        ("go", "f(`$S`)", "package p\nfunc g() { f(`a`) }\n", &["S=a"]),
+        (
+            "go",
+            "f(\"$S\")",
+            "package p\nfunc g() { f(\"a\\n\") }\n",
+            &["S=a\\n"],
+        ),
+        (
+            "go",
+            "f(`$S`)",
+            "package p\nfunc g() { f(`a`) }\n",
+            &["S=a"],
+        ),
     ]);
 }
 
@@ -227,11 +434,36 @@ fn string_bodies() {
 #[test]
 fn windows_of_statements() {
     check(&[
-        ("typescript", "a();\nb();", "{ a(); /*c*/ b(); } a(); c(); b();", &["a(); /*c*/ b();"]),
-        ("python", "$A()\n$A()", "a()\na()\na()\nb()\n", &["a()\na()"]),
-        ("dart", "$A();\n$B();", "void f() { a(); b(); c(); }", &["a(); b();"]),
-        ("rust", "#[test]\nfn $F() { $$$B }", "#[test]\nfn a() {}\nfn b() {}", &["#[test]\nfn a() {}"]),
-        ("go", "$A()\n$B()", "package p\nfunc f() {\n\ta()\n\tb()\n}\n", &["a()\n\tb()"]),
+        (
+            "typescript",
+            "a();\nb();",
+            "{ a(); /*c*/ b(); } a(); c(); b();",
+            &["a(); /*c*/ b();"],
+        ),
+        (
+            "python",
+            "$A()\n$A()",
+            "a()\na()\na()\nb()\n",
+            &["a()\na()"],
+        ),
+        (
+            "dart",
+            "$A();\n$B();",
+            "void f() { a(); b(); c(); }",
+            &["a(); b();"],
+        ),
+        (
+            "rust",
+            "#[test]\nfn $F() { $$$B }",
+            "#[test]\nfn a() {}\nfn b() {}",
+            &["#[test]\nfn a() {}"],
+        ),
+        (
+            "go",
+            "$A()\n$B()",
+            "package p\nfunc f() {\n\ta()\n\tb()\n}\n",
+            &["a()\n\tb()"],
+        ),
     ]);
 }
 
@@ -245,12 +477,18 @@ fn declarations_are_one_family() {
             "final a = 1;\nclass C { final b = 2; }\nvoid f() { final c = 3; }",
             &["final a = 1;", "final b = 2;", "final c = 3;"],
         ),
-        ("c", "$T $N;", "int a;\nstruct s { int b; };\nvoid f() { int c; }", &[
-            "int a;", "int b;", "int c;",
-        ]),
-        ("typescript", "$K?: string;", "interface I { a?: string; }\nclass C { b?: string; }", &[
-            "a?: string;", "b?: string;",
-        ]),
+        (
+            "c",
+            "$T $N;",
+            "int a;\nstruct s { int b; };\nvoid f() { int c; }",
+            &["int a;", "int b;", "int c;"],
+        ),
+        (
+            "typescript",
+            "$K?: string;",
+            "interface I { a?: string; }\nclass C { b?: string; }",
+            &["a?: string;", "b?: string;"],
+        ),
     ]);
 }
 
@@ -269,29 +507,57 @@ fn a_word_is_a_name() {
 #[test]
 fn macro_arguments_are_tokens() {
     check_captures(&[
-        ("rust", r#"println!("{}", $X)"#, "fn f() { println!(\"{}\", a.b); println!(\"{}\", a, b) }", &[
-            "X=a.b",
-        ]),
-        ("rust", "vec![$$$A]", "fn f() { vec![1, a.b()] }", &["A=1, a.b()"]),
+        (
+            "rust",
+            r#"println!("{}", $X)"#,
+            "fn f() { println!(\"{}\", a.b); println!(\"{}\", a, b) }",
+            &["X=a.b"],
+        ),
+        (
+            "rust",
+            "vec![$$$A]",
+            "fn f() { vec![1, a.b()] }",
+            &["A=1, a.b()"],
+        ),
     ]);
 }
 
 /// What stands in a broken stretch is not matched; the sound parts of the file are.
 #[test]
 fn broken_files_are_searched_in_their_sound_parts() {
-    check(&[("typescript", "f($X)", "f(a);\nlet = = ;\nf(b);\n", &["f(a)", "f(b)"])]);
+    check(&[(
+        "typescript",
+        "f($X)",
+        "f(a);\nlet = = ;\nf(b);\n",
+        &["f(a)", "f(b)"],
+    )]);
 }
 
 /// The work is bounded, whatever the number of runs.
 #[test]
 fn many_runs_over_many_siblings() {
-    let arguments = (0..2_000).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
+    let arguments = (0..2_000)
+        .map(|at| at.to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
     let source = format!("f({arguments})");
-    let (_, found) = run("typescript", "f($$$A, x, $$$B, y, $$$C, z, $$$D, w, $$$E)", &source);
+    let (_, found) = run(
+        "typescript",
+        "f($$$A, x, $$$B, y, $$$C, z, $$$D, w, $$$E)",
+        &source,
+    );
     assert_eq!((found.matches.len(), found.given_up.len()), (0, 0));
     let source = format!("f({})", vec!["a"; 400].join(", "));
-    let (_, found) = run("typescript", "f($$$A, $X, $$$B, $Y, $$$C, $X, $Y, b)", &source);
-    assert_eq!((found.matches.len(), found.given_up.len()), (0, 1), "given up, and said so");
+    let (_, found) = run(
+        "typescript",
+        "f($$$A, $X, $$$B, $Y, $$$C, $X, $Y, b)",
+        &source,
+    );
+    assert_eq!(
+        (found.matches.len(), found.given_up.len()),
+        (0, 1),
+        "given up, and said so"
+    );
 }
 
 /// A tree of any depth is walked without recursion over its depth.
@@ -321,18 +587,42 @@ fn later_readings_are_counted() {
 #[test]
 fn near_misses_are_named() {
     let rows: &[Row<'_>] = &[
-        ("rust", "fn $F() { $$$B }", "pub fn a() {} fn b() -> T {} pub async fn c() {} fn d(x: T) {}", &[
-
-            "visibility_modifier",
-            "return_type",
-            "visibility_modifier + function_modifiers",
-            "parameter",
-        ]),
-        ("typescript", "if ($C) { $$$B }", "if (a) { b } else { c }", &["alternative"]),
-        ("python", "def $F($$$P): $$$B", "async def f(a):\n  pass\n", &["async"]),
-        ("rust", "let $A = $B;", "fn f() { let mut a: T = b; }", &["mutable_specifier + type"]),
+        (
+            "rust",
+            "fn $F() { $$$B }",
+            "pub fn a() {} fn b() -> T {} pub async fn c() {} fn d(x: T) {}",
+            &[
+                "visibility_modifier",
+                "return_type",
+                "visibility_modifier + function_modifiers",
+                "parameter",
+            ],
+        ),
+        (
+            "typescript",
+            "if ($C) { $$$B }",
+            "if (a) { b } else { c }",
+            &["alternative"],
+        ),
+        (
+            "python",
+            "def $F($$$P): $$$B",
+            "async def f(a):\n  pass\n",
+            &["async"],
+        ),
+        (
+            "rust",
+            "let $A = $B;",
+            "fn f() { let a: T = b; }",
+            &["type"],
+        ),
         ("typescript", "f($A)", "f(a, b)", &[]),
-        ("dart", "class $C { $$$B }", "abstract class A extends B {}", &["superclass"]),
+        (
+            "dart",
+            "class $C { $$$B }",
+            "abstract class A extends B {}",
+            &["superclass"],
+        ),
     ];
     for (language, pattern, source, expected) in rows {
         let grammar = Shipped.grammar(language).unwrap();

@@ -14,7 +14,9 @@ fn rendered(language: &str, golden: &str) -> String {
     let entries = golden.split("\n\n").map(|entry| {
         let mut lines = entry.trim().lines();
         let head = lines.next().unwrap_or_default();
-        let (_, fragment) = head.split_once(": ").expect("an entry begins with `name: fragment`");
+        let (_, fragment) = head
+            .split_once(": ")
+            .expect("an entry begins with `name: fragment`");
         let mut text = head.to_owned();
         match Pattern::compile(&grammar, &fragment.replace("\\n", "\n"), None) {
             Ok(pattern) => {

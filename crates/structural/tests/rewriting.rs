@@ -18,8 +18,11 @@ fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten
     parser.set_language(grammar.language()).unwrap();
     let tree = parser.parse(source, None).unwrap();
     let found = find(&pattern, &tree, source.as_bytes(), &|| false);
-    let sites: Vec<Site> =
-        found.matches.into_iter().map(|found| Site { edit: 0, found }).collect();
+    let sites: Vec<Site> = found
+        .matches
+        .into_iter()
+        .map(|found| Site { edit: 0, found })
+        .collect();
     rewrite(&grammar, &tree, source.as_bytes(), &sites, &[template]).unwrap()
 }
 
@@ -48,13 +51,43 @@ fn templates_are_filled_in() {
             "void m() { dispose(a); dispose(b.c); }",
             "void m() { a.dispose(); b.c.dispose(); }",
         ),
-        ("python", "print($$$A)", "log($$$A)", "print(1, 2)\nprint()\n", "log(1, 2)\nlog()\n"),
-        ("dart", "if ($X != null) $X.f()", "$X?.f()", "void m() { if (a != null) a.f(); }", "void m() { a?.f(); }"),
+        (
+            "python",
+            "print($$$A)",
+            "log($$$A)",
+            "print(1, 2)\nprint()\n",
+            "log(1, 2)\nlog()\n",
+        ),
+        (
+            "dart",
+            "if ($X != null) $X.f()",
+            "$X?.f()",
+            "void m() { if (a != null) a.f(); }",
+            "void m() { a?.f(); }",
+        ),
         ("typescript", "f($A)", r"g(\$A)", "f(1)", "g($A)"),
-        ("typescript", "const $A = $B", "let $A = $B", "const a = 1;\nconst b = 2\n", "let a = 1;\nlet b = 2\n"),
-        ("dart", "if ($C) $S", "if (!$C) $S", "void f() { if (a) b(); }", "void f() { if (!a) b(); }"),
+        (
+            "typescript",
+            "const $A = $B",
+            "let $A = $B",
+            "const a = 1;\nconst b = 2\n",
+            "let a = 1;\nlet b = 2\n",
+        ),
+        (
+            "dart",
+            "if ($C) $S",
+            "if (!$C) $S",
+            "void f() { if (a) b(); }",
+            "void f() { if (!a) b(); }",
+        ),
         ("typescript", "f('$S')", "g(`$S`)", "f('a b')", "g(`a b`)"),
-        ("rust", "Some($A) => $B", "Ok($A) => $B", "fn f() { match x { Some(a) => b, None => c } }", "fn f() { match x { Ok(a) => b, None => c } }"),
+        (
+            "rust",
+            "Some($A) => $B",
+            "Ok($A) => $B",
+            "fn f() { match x { Some(a) => b, None => c } }",
+            "fn f() { match x { Ok(a) => b, None => c } }",
+        ),
     ]);
 }
 
@@ -62,26 +95,84 @@ fn templates_are_filled_in() {
 #[test]
 fn nested_matches() {
     check(&[
-        ("typescript", "wrap($A)", "w($A)", "wrap(wrap(1))", "w(w(1))"),
-        ("typescript", "wrap($A)", "w($A, $A)", "wrap(wrap(1))", "w(w(1, 1), w(1, 1))"),
-        ("python", "f($$$A)", "g($$$A)", "f(f(1), f(f()))\n", "g(g(1), g(g()))\n"),
+        (
+            "typescript",
+            "wrap($A)",
+            "w($A)",
+            "wrap(wrap(1))",
+            "w(w(1))",
+        ),
+        (
+            "typescript",
+            "wrap($A)",
+            "w($A, $A)",
+            "wrap(wrap(1))",
+            "w(w(1, 1), w(1, 1))",
+        ),
+        (
+            "python",
+            "f($$$A)",
+            "g($$$A)",
+            "f(f(1), f(f()))\n",
+            "g(g(1), g(g()))\n",
+        ),
     ]);
     let rewritten = run("typescript", "wrap($A)", "w($A)", "wrap(wrap(1))");
     assert_eq!((rewritten.replacements, rewritten.dropped), (2, 0));
     let rewritten = run("typescript", "f($$$A)", "g()", "f(f(1))");
-    assert_eq!((rewritten.replacements, rewritten.dropped), (1, 1), "the inner one went with it");
+    assert_eq!(
+        (rewritten.replacements, rewritten.dropped),
+        (1, 1),
+        "the inner one went with it"
+    );
 }
 
 /// An empty run takes its separator along.
 #[test]
 fn separators_stay_sound() {
     check(&[
-        ("typescript", "f($$$A, $X)", "f($X, $$$A)", "f(1); f(1, 2); f(1, 2, 3)", "f(1); f(2, 1); f(3, 1, 2)"),
-        ("typescript", "f($$$A)", "f($$$A, x)", "f(); f(1); f(1,)", "f(x); f(1, x); f(1, x)"),
-        ("typescript", "f($$$A)", "f(x, $$$A)", "f(); f(1)", "f(x); f(x, 1)"),
-        ("typescript", "f($$$A)", "f(x, $$$A, y)", "f(); f(1)", "f(x, y); f(x, 1, y)"),
-        ("typescript", "y = { $$$P }", "y = { $$$P, x: 1 }", "y = {a:1,}; y = {}", "y = { a:1, x: 1 }; y = { x: 1 }"),
-        ("rust", "f($$$A)", "g!($$$A, end)", "fn h() { f(); f(1, 2,) }", "fn h() { g!(end); g!(1, 2, end) }"),
+        (
+            "typescript",
+            "f($$$A, $X)",
+            "f($X, $$$A)",
+            "f(1); f(1, 2); f(1, 2, 3)",
+            "f(1); f(2, 1); f(3, 1, 2)",
+        ),
+        (
+            "typescript",
+            "f($$$A)",
+            "f($$$A, x)",
+            "f(); f(1); f(1,)",
+            "f(x); f(1, x); f(1, x)",
+        ),
+        (
+            "typescript",
+            "f($$$A)",
+            "f(x, $$$A)",
+            "f(); f(1)",
+            "f(x); f(x, 1)",
+        ),
+        (
+            "typescript",
+            "f($$$A)",
+            "f(x, $$$A, y)",
+            "f(); f(1)",
+            "f(x, y); f(x, 1, y)",
+        ),
+        (
+            "typescript",
+            "y = { $$$P }",
+            "y = { $$$P, x: 1 }",
+            "y = {a:1,}; y = {}",
+            "y = { a:1, x: 1 }; y = { x: 1 }",
+        ),
+        (
+            "rust",
+            "f($$$A)",
+            "g!($$$A, end)",
+            "fn h() { f(); f(1, 2,) }",
+            "fn h() { g!(end); g!(1, 2, end) }",
+        ),
     ]);
 }
 
@@ -89,16 +180,67 @@ fn separators_stay_sound() {
 #[test]
 fn precedence_is_kept() {
     check(&[
-        ("typescript", "sq($A)", "$A * $A", "x = sq(a + b) / 2", "x = ((a + b) * (a + b)) / 2"),
-        ("typescript", "sq($A)", "$A * $A", "x = sq(a) + 2; y = sq(f(b))", "x = a * a + 2; y = f(b) * f(b)"),
-        ("python", "neg($A)", "-$A", "x = neg(a + b)\n", "x = -(a + b)\n"),
-        ("rust", "add($A, $B)", "$A + $B", "fn f() { let x = 2 * add(1, 2); }", "fn f() { let x = 2 * (1 + 2); }"),
-        ("dart", "not($A)", "!$A", "var x = not(a && b);", "var x = !(a && b);"),
-        ("c", "DEREF($P)", "*$P", "void f() { DEREF(p + 1) = 2; }", "void f() { *(p + 1) = 2; }"),
-        ("go", "neg($A)", "-$A", "package p\n\nvar x = neg(a + b)\n", "package p\n\nvar x = -(a + b)\n"),
-        ("typescript", "f($A)", "g(\"$A\", pre$A)", "f(b)", "g(\"b\", preb)"),
+        (
+            "typescript",
+            "sq($A)",
+            "$A * $A",
+            "x = sq(a + b) / 2",
+            "x = ((a + b) * (a + b)) / 2",
+        ),
+        (
+            "typescript",
+            "sq($A)",
+            "$A * $A",
+            "x = sq(a) + 2; y = sq(f(b))",
+            "x = a * a + 2; y = f(b) * f(b)",
+        ),
+        (
+            "python",
+            "neg($A)",
+            "-$A",
+            "x = neg(a + b)\n",
+            "x = -(a + b)\n",
+        ),
+        (
+            "rust",
+            "add($A, $B)",
+            "$A + $B",
+            "fn f() { let x = 2 * add(1, 2); }",
+            "fn f() { let x = 2 * (1 + 2); }",
+        ),
+        (
+            "dart",
+            "not($A)",
+            "!$A",
+            "var x = not(a && b);",
+            "var x = !(a && b);",
+        ),
+        (
+            "c",
+            "DEREF($P)",
+            "*$P",
+            "void f() { DEREF(p + 1) = 2; }",
+            "void f() { *(p + 1) = 2; }",
+        ),
+        (
+            "go",
+            "neg($A)",
+            "-$A",
+            "package p\n\nvar x = neg(a + b)\n",
+            "package p\n\nvar x = -(a + b)\n",
+        ),
+        (
+            "typescript",
+            "f($A)",
+            "g(\"$A\", pre$A)",
+            "f(b)",
+            "g(\"b\", preb)",
+        ),
     ]);
-    assert_eq!(run("typescript", "sq($A)", "$A * $A", "x = sq(a + b) / 2").parenthesised, 3);
+    assert_eq!(
+        run("typescript", "sq($A)", "$A * $A", "x = sq(a + b) / 2").parenthesised,
+        3
+    );
 }
 
 /// Lines move to where they land, in the file's own kind of indentation.
@@ -140,7 +282,13 @@ fn indentation() {
             "  f(`a\n  b\n    c`)\n",
             "  g(\n    `a\n  b\n    c`\n  )\n",
         ),
-        ("rust", "{ $$$B }", "{\n    $$$B\n}", "fn f() {}\n", "fn f() {\n}\n"),
+        (
+            "rust",
+            "{ $$$B }",
+            "{\n    $$$B\n}",
+            "fn f() {}\n",
+            "fn f() {\n}\n",
+        ),
     ]);
 }
 
@@ -155,8 +303,20 @@ fn line_ends_stay() {
             "\u{feff}f(1);\r\nh();\r\n",
             "\u{feff}g(\r\n  1\r\n);\r\nh();\r\n",
         ),
-        ("python", "f($$$A)", "g($$$A)", "f(1,\r\n  2)\r\nx = 1", "g(1,\r\n  2)\r\nx = 1"),
-        ("python", "f($A)", "g($A)", "f('''a\r\nb''')\r\n", "g('''a\r\nb''')\r\n"),
+        (
+            "python",
+            "f($$$A)",
+            "g($$$A)",
+            "f(1,\r\n  2)\r\nx = 1",
+            "g(1,\r\n  2)\r\nx = 1",
+        ),
+        (
+            "python",
+            "f($A)",
+            "g($A)",
+            "f('''a\r\nb''')\r\n",
+            "g('''a\r\nb''')\r\n",
+        ),
     ]);
 }
 
@@ -164,26 +324,77 @@ fn line_ends_stay() {
 #[test]
 fn deletions() {
     check(&[
-        ("typescript", "console.log($$$)", "", "a();\n  console.log(1);\nb();\n", "a();\nb();\n"),
-        ("typescript", "console.log($$$);", "", "a(); console.log(1); b();\n", "a();  b();\n"),
-        ("typescript", "import { $$$A } from 'x'", "", "import { a } from 'x';\nb();\n", "b();\n"),
-        ("python", "x", "", "f(a, x)\nf(x, b)\nf(x)\n", "f(a)\nf(b)\nf()\n"),
-        ("dart", "print($X);", "", "void f() {\n  print(1);\n  g();\n}\n", "void f() {\n  g();\n}\n"),
-        ("rust", "dbg!($$$A);", "", "fn f() {\n    dbg!(x);\n    g();\n}\n", "fn f() {\n    g();\n}\n"),
-        ("go", "fmt.Println($$$A)", "", "package p\n\nfunc f() {\n\tfmt.Println(1)\n\tg()\n}\n", "package p\n\nfunc f() {\n\tg()\n}\n"),
+        (
+            "typescript",
+            "console.log($$$)",
+            "",
+            "a();\n  console.log(1);\nb();\n",
+            "a();\nb();\n",
+        ),
+        (
+            "typescript",
+            "console.log($$$);",
+            "",
+            "a(); console.log(1); b();\n",
+            "a();  b();\n",
+        ),
+        (
+            "typescript",
+            "import { $$$A } from 'x'",
+            "",
+            "import { a } from 'x';\nb();\n",
+            "b();\n",
+        ),
+        (
+            "python",
+            "x",
+            "",
+            "f(a, x)\nf(x, b)\nf(x)\n",
+            "f(a)\nf(b)\nf()\n",
+        ),
+        (
+            "dart",
+            "print($X);",
+            "",
+            "void f() {\n  print(1);\n  g();\n}\n",
+            "void f() {\n  g();\n}\n",
+        ),
+        (
+            "rust",
+            "dbg!($$$A);",
+            "",
+            "fn f() {\n    dbg!(x);\n    g();\n}\n",
+            "fn f() {\n    g();\n}\n",
+        ),
+        (
+            "go",
+            "fmt.Println($$$A)",
+            "",
+            "package p\n\nfunc f() {\n\tfmt.Println(1)\n\tg()\n}\n",
+            "package p\n\nfunc f() {\n\tg()\n}\n",
+        ),
     ]);
 }
 
 /// Comments that a rewrite drops are counted, and a line comment swallows nothing.
 #[test]
 fn comments() {
-    let rewritten = run("typescript", "foo($A, $B)", "bar($B, $A)", "foo(a /*k*/, b)");
+    let rewritten = run(
+        "typescript",
+        "foo($A, $B)",
+        "bar($B, $A)",
+        "foo(a /*k*/, b)",
+    );
     assert_eq!(rewritten.comments_dropped, 1);
     let rewritten = run("typescript", "f($$$A)", "g($$$A)", "f(a, // one\n  b)");
     assert_eq!(rewritten.comments_dropped, 0);
-    check(&[
-        ("typescript", "f(() => { $$$B })", "g(() => { $$$B })", "f(() => {\n  a() // end\n})", "g(() => { a() // end\n })"),
-    ]);
+    check(&[(
+        "typescript",
+        "f(() => { $$$B })",
+        "g(() => { $$$B })",
+        "f(() => {\n  a() // end\n})",
+        "g(() => { a() // end\n })",
+    )]);
 }
 
 /// A rewrite that breaks the syntax is told with its place.
@@ -195,5 +406,8 @@ fn broken_syntax() {
     let rewritten = run("rust", "f()", "", "fn g() {\n    let x = f();\n}\n");
     assert_eq!(rewritten.broken.unwrap().line, 2);
     let rewritten = run("typescript", "f($A)", "g($A)", "let = = ;\nf(1);\n");
-    assert_eq!(rewritten.broken, None, "errors that were there before do not count");
+    assert_eq!(
+        rewritten.broken, None,
+        "errors that were there before do not count"
+    );
 }

@@ -1,9 +1,10 @@
 //! A future that becomes ready at an instant, without a runtime.
 //!
-//! A call that waits for an exclusive key must honour its deadline, and nothing polls a waiting future by itself. The
-//! choice is a timer port that every host has to wire (and that fails silently where one forgets), or a parked thread
-//! for as long as such a wait lasts. Waits for a key with a deadline are rare and few, so it is the thread: it is
-//! started by the first poll that finds the key taken, and gone when the wait is.
+//! A call that waits for an exclusive key must honour its deadline, and nothing polls a waiting
+//! future by itself. The choice is a timer port that every host has to wire (and that fails
+//! silently where one forgets), or a parked thread for as long as such a wait lasts. Waits for a
+//! key with a deadline are rare and few, so it is the thread: it is started by the first poll that
+//! finds the key taken, and gone when the wait is.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-/// How deep calls may nest. A tool that calls itself, directly or in a circle, ends here instead of in the stack.
+/// How deep calls may nest. A tool that calls itself, directly or in a circle, ends here instead of
+/// in the stack.
 pub(crate) const MAX_DEPTH: usize = 8;
 
-/// One call in a chain of nested calls. Two links are the same call if they are the same allocation.
+/// One call in a chain of nested calls. Two links are the same call if they are the same
+/// allocation.
 #[derive(Debug)]
 pub(crate) struct Link {
     tool: String,

@@ -1,8 +1,9 @@
 //! Arguments as a model sends them, checked against a schema.
 //!
-//! Models get arguments slightly wrong. What has only one meaning is taken as that: `"42"` for an integer, one string
-//! for a list of strings, `null` for an argument that is absent. Everything else is refused with an error that names
-//! the argument, what came, and what is wanted; an unknown argument is never ignored.
+//! Models get arguments slightly wrong. What has only one meaning is taken as that: `"42"` for an
+//! integer, one string for a list of strings, `null` for an argument that is absent. Everything
+//! else is refused with an error that names the argument, what came, and what is wanted; an unknown
+//! argument is never ignored.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +18,9 @@ mod coerce;
 /// Most problems that one error lists.
 const LISTED_PROBLEMS: usize = 8;
 
-/// Checks arguments against a schema and gives them in their normal form: properties in the order of the schema,
-/// absent ones left out, values of the type that is wanted. Checking twice gives the same as checking once.
+/// Checks arguments against a schema and gives them in their normal form: properties in the order
+/// of the schema, absent ones left out, values of the type that is wanted. Checking twice gives the
+/// same as checking once.
 ///
 /// | wanted | also taken |
 /// | --- | --- |
@@ -32,8 +34,8 @@ const LISTED_PROBLEMS: usize = 8;
 /// | object in a list | an object written as a string; a string, for its one required argument |
 /// | optional | `null`; an empty string, if that can't be a value |
 ///
-/// Keywords beyond the safe core (see [`schema`]) are not looked at, so that a harness's own tools can be checked too:
-/// what they say is left to the tool.
+/// Keywords beyond the safe core (see [`schema`]) are not looked at, so that a harness's own tools
+/// can be checked too: what they say is left to the tool.
 ///
 /// # Errors
 ///
@@ -43,8 +45,8 @@ pub fn check(schema: &Value, arguments: Value) -> Result<Value, ToolError> {
     check_with(schema, &BTreeMap::new(), arguments)
 }
 
-/// [`check`], with something better to say about some unknown arguments than which known one is nearest: `hints` maps
-/// their names to what follows a colon.
+/// [`check`], with something better to say about some unknown arguments than which known one is
+/// nearest: `hints` maps their names to what follows a colon.
 ///
 /// # Errors
 ///
@@ -75,7 +77,8 @@ pub fn check_with(
     }
 }
 
-/// Checks arguments and reads them as `T`, whose own bounds (an unsigned integer, say) are then enforced too.
+/// Checks arguments and reads them as `T`, whose own bounds (an unsigned integer, say) are then
+/// enforced too.
 ///
 /// # Errors
 ///
@@ -88,7 +91,7 @@ pub fn parse<T: DeserializeOwned>(schema: &Value, arguments: Value) -> Result<T,
 pub(crate) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        let message = error.inner().to_string();
+        let message = without_rust(error.inner().to_string());
         // "." is the arguments as a whole; serde's own message then names what is missing.
         let message = if path == "." {
             message
@@ -99,6 +102,30 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError
         problems.add(&path, message);
         problems.into_error()
     })
+}
+
+/// Serde names the types of Rust, which say nothing to a model.
+fn without_rust(message: String) -> String {
+    const RANGES: [(&str, &str); 6] = [
+        ("expected u8", "expected an integer from 0 to 255"),
+        ("expected u16", "expected an integer from 0 to 65,535"),
+        (
+            "expected u32",
+            "expected an integer from 0 to 4,294,967,295",
+        ),
+        ("expected u64", "expected an integer from 0 upwards"),
+        ("expected usize", "expected an integer from 0 upwards"),
+        (
+            "expected i32",
+            "expected an integer from -2,147,483,648 to 2,147,483,647",
+        ),
+    ];
+    for (rust, plain) in RANGES {
+        if let Some(before) = message.strip_suffix(rust) {
+            return format!("{before}{plain}");
+        }
+    }
+    message
 }
 
 struct Problems {

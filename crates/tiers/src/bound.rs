@@ -1,7 +1,8 @@
 //! Keeping text within bounds, and harmless.
 //!
-//! Whatever reaches a model or a terminal goes through here: what is cut is said exactly, nothing is cut within a
-//! character, a grapheme or an ANSI sequence, and control characters from elsewhere are made visible instead of obeyed.
+//! Whatever reaches a model or a terminal goes through here: what is cut is said exactly, nothing
+//! is cut within a character, a grapheme or an ANSI sequence, and control characters from elsewhere
+//! are made visible instead of obeyed.
 
 use std::fmt::Write as _;
 
@@ -13,7 +14,8 @@ pub use self::sanitise::sanitise;
 /// How much text is kept, in bytes and in lines; whichever is reached first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Most bytes of UTF-8, the notice about what was cut included. Below about 100 there is room for little else.
+    /// Most bytes of UTF-8, the notice about what was cut included. Below about 100 there is room
+    /// for little else.
     pub bytes: usize,
     /// Most lines, the notice included.
     pub lines: usize,
@@ -140,9 +142,11 @@ fn keep(text: &str, bounds: Bounds, share: Share) -> Bounded {
     }
 }
 
-/// Text as one line of at most `characters` characters (graphemes), and how big it was if it is longer.
+/// Text as one line of at most `characters` characters (graphemes), and how big it was if it is
+/// longer.
 ///
-/// Line breaks become `␊`. Other control characters are kept: what comes from elsewhere goes through [`sanitise`] first.
+/// Line breaks become `␊`. Other control characters are kept: what comes from elsewhere goes
+/// through [`sanitise`] first.
 pub fn line(text: &str, characters: usize) -> String {
     // A character takes at least a byte, so what is surely too long need not be looked at whole.
     let end = cut::graphemes_end(text, characters);
@@ -153,21 +157,24 @@ pub fn line(text: &str, characters: usize) -> String {
     line
 }
 
-/// What stands below a list that was cut: "50 of 213 shown; narrow `path`". Nothing if all is shown.
+/// What stands below a list that was cut: "50 of 213 shown; narrow `path`". Nothing if all is
+/// shown.
 ///
 /// `how` says how to see the rest.
 ///
 /// ```
 /// use terret_tiers::bound::list_note;
 ///
-/// assert_eq!(list_note(50, 1213, "narrow `path`").as_deref(), Some("50 of 1,213 shown; narrow `path`"));
+/// let note = list_note(50, 1213, "narrow `path`");
+/// assert_eq!(note.as_deref(), Some("50 of 1,213 shown; narrow `path`"));
 /// assert_eq!(list_note(3, 3, "narrow `path`"), None);
 /// ```
 pub fn list_note(shown: usize, total: usize, how: &str) -> Option<String> {
     (shown < total).then(|| format!("{} of {} shown; {how}", thousands(shown), thousands(total)))
 }
 
-/// A list of at most `most` items, one a line, with the [`list_note`] below it; and whether it was cut.
+/// A list of at most `most` items, one a line, with the [`list_note`] below it; and whether it was
+/// cut.
 ///
 /// ```
 /// let (text, truncated) = terret_tiers::bound::list(["a", "b", "c"], 2, "narrow `path`");

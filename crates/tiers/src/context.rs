@@ -20,8 +20,8 @@ use crate::tier::Tier;
 
 /// The call that a tool serves: who it is, when to stop, whom to tell, what else may be called.
 ///
-/// Cheap to clone; a clone is the same call. A clone that outlives the call does no harm: it holds no key, and calls
-/// through [`tools`](CallContext::tools) are refused once the call is over.
+/// Cheap to clone; a clone is the same call. A clone that outlives the call does no harm: it holds
+/// no key, and calls through [`tools`](CallContext::tools) are refused once the call is over.
 #[derive(Clone)]
 pub struct CallContext {
     inner: Arc<Inner>,
@@ -69,8 +69,8 @@ impl CallContext {
         }
     }
 
-    /// A context of nothing but defaults: no conversation, no deadline, no progress, no other tools, no lease, and
-    /// the lowest cap.
+    /// A context of nothing but defaults: no conversation, no deadline, no progress, no other
+    /// tools, no lease, and the lowest cap.
     pub fn detached() -> CallContext {
         CallContext::builder().build()
     }
@@ -85,12 +85,14 @@ impl CallContext {
         &self.inner.run
     }
 
-    /// The id of the conversation that a person sees, if there is one. Nested calls have that of their parent.
+    /// The id of the conversation that a person sees, if there is one. Nested calls have that of
+    /// their parent.
     pub fn conversation(&self) -> Option<&str> {
         self.inner.conversation.as_deref()
     }
 
-    /// Fires when the call is to stop. It is this call's own: firing it stops this call and those within it.
+    /// Fires when the call is to stop. It is this call's own: firing it stops this call and those
+    /// within it.
     pub fn cancel(&self) -> &CancellationToken {
         &self.inner.cancel
     }
@@ -106,8 +108,8 @@ impl CallContext {
             .map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    /// Whether to stop now, for loops that don't await: the error to return if the token has fired or the deadline has
-    /// passed.
+    /// Whether to stop now, for loops that don't await: the error to return if the token has fired
+    /// or the deadline has passed.
     ///
     /// ```
     /// # use terret_tiers::{CallContext, ToolError};
@@ -139,30 +141,32 @@ impl CallContext {
 
     /// The highest tier that this call may reach, directly or through others.
     ///
-    /// What a call starts (a worker, say) gets no more than this. Without a surface it is [`Tier::Read`] unless the
-    /// builder says otherwise.
+    /// What a call starts (a worker, say) gets no more than this. Without a surface it is
+    /// [`Tier::Read`] unless the builder says otherwise.
     pub fn cap(&self) -> Tier {
         self.inner.approval.cap()
     }
 
-    /// The gate of this call's surface under its cap, for what a tool does on behalf of others: the permission
-    /// requests of a worker are decided by it.
+    /// The gate of this call's surface under its cap, for what a tool does on behalf of others: the
+    /// permission requests of a worker are decided by it.
     pub fn approval(&self) -> &Approval {
         &self.inner.approval
     }
 
-    /// A guard of the exclusive key that this call holds: `None` if the tool is shared, or the call over.
+    /// A guard of the exclusive key that this call holds: `None` if the tool is shared, or the call
+    /// over.
     ///
-    /// A tool takes it at the beginning of its call and moves it into work that outlives its future, so that the key
-    /// is free only when the resource is quiet.
+    /// A tool takes it at the beginning of its call and moves it into work that outlives its
+    /// future, so that the key is free only when the resource is quiet.
     pub fn lease(&self) -> Option<Lease> {
         self.inner.lease.upgrade()
     }
 
-    /// The request for a call from within this one: it has this call's conversation, token (as a child), deadline,
-    /// progress and cap, and an id of its own.
+    /// The request for a call from within this one: it has this call's conversation, token (as a
+    /// child), deadline, progress and cap, and an id of its own.
     ///
-    /// [`Tools::call`] makes it by itself; a harness uses it where it dispatches a nested call by its own means.
+    /// [`Tools::call`] makes it by itself; a harness uses it where it dispatches a nested call by
+    /// its own means.
     pub fn nested(&self) -> Request {
         let inner = &self.inner;
         let number = inner.nested.fetch_add(1, Ordering::Relaxed) + 1;
@@ -270,7 +274,8 @@ impl ContextBuilder {
         self
     }
 
-    /// The gate for what the tool does on behalf of others; none if not said. It brings its own cap.
+    /// The gate for what the tool does on behalf of others; none if not said. It brings its own
+    /// cap.
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = approval;
         self
@@ -298,16 +303,18 @@ impl ContextBuilder {
 
 /// The port through which a tool calls the harness's other tools.
 ///
-/// Ready-made is the [`Surface`](crate::Surface). A harness with a registry of its own implements it over that and
-/// gives it to the [`Request`], and must then itself keep to [`Request::cap`]: a tool above it is answered like one
-/// that never existed.
+/// Ready-made is the [`Surface`](crate::Surface). A harness with a registry of its own implements
+/// it over that and gives it to the [`Request`], and must then itself keep to [`Request::cap`]: a
+/// tool above it is answered like one that never existed.
 #[async_trait]
 pub trait Caller: Send + Sync {
-    /// Calls the tool `name`. `request` says from where, on whose behalf, until when, and up to which tier.
+    /// Calls the tool `name`. `request` says from where, on whose behalf, until when, and up to
+    /// which tier.
     ///
     /// # Errors
     ///
-    /// Whatever the call gives; [`NotFound`](crate::ErrorKind::NotFound) for a name that is not on the surface.
+    /// Whatever the call gives; [`NotFound`](crate::ErrorKind::NotFound) for a name that is not on
+    /// the surface.
     async fn call(
         &self,
         name: &str,
@@ -330,8 +337,8 @@ impl Tools {
 
     /// Calls another tool from within this call.
     ///
-    /// The same dispatch as for a call that the model makes: cap, validation, gate, keys and wrappers apply. Calls may
-    /// be made in parallel.
+    /// The same dispatch as for a call that the model makes: cap, validation, gate, keys and
+    /// wrappers apply. Calls may be made in parallel.
     ///
     /// # Cancellation
     ///
@@ -341,7 +348,8 @@ impl Tools {
     ///
     /// Those of the tool; [`Unavailable`](crate::ErrorKind::Unavailable) if nothing is wired;
     /// [`Cancelled`](crate::ErrorKind::Cancelled) if the outer call is over;
-    /// [`Refused`](crate::ErrorKind::Refused) for a key that an ancestor holds and for calls nested too deep.
+    /// [`Refused`](crate::ErrorKind::Refused) for a key that an ancestor holds and for calls nested
+    /// too deep.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Output, ToolError> {
         let inner = &self.context.inner;
         let Some(caller) = &inner.caller else {
@@ -359,7 +367,8 @@ impl Tools {
         }
         if inner.link.depth() + 1 >= MAX_DEPTH {
             return Err(ToolError::refused(format!(
-                "calls are nested {MAX_DEPTH} deep, which is the most: do this without calling tools from within tools"
+                "calls are nested {MAX_DEPTH} deep, which is the most: do this without calling \
+                 tools from within tools"
             )));
         }
         caller.call(name, arguments, self.context.nested()).await

@@ -19,8 +19,8 @@ pub enum ErrorKind {
     Ambiguous,
     /// What the call needs is not to be had here and now: no server, no adapter, no human.
     Unavailable,
-    /// The call was understood and is not allowed: by the approval gate, or because it would do harm (a second launch,
-    /// a stale staged edit, a key that an ancestor holds).
+    /// The call was understood and is not allowed: by the approval gate, or because it would do
+    /// harm (a second launch, a stale staged edit, a key that an ancestor holds).
     Refused,
     /// The deadline, or a bound of the tool's own, passed first.
     TimedOut,
@@ -66,7 +66,8 @@ impl fmt::Display for ErrorKind {
 
 /// The error of a call: a kind for the harness, a message for the model, details for a program.
 ///
-/// The message says what happened and what to do next. It carries no images: providers differ on whether an error may.
+/// The message says what happened and what to do next. It carries no images: providers differ on
+/// whether an error may.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolError {
@@ -89,7 +90,8 @@ impl ToolError {
         }
     }
 
-    /// An [`ErrorKind::InvalidArguments`]. The message names the argument, what came, and what is wanted.
+    /// An [`ErrorKind::InvalidArguments`]. The message names the argument, what came, and what is
+    /// wanted.
     pub fn invalid_arguments(message: impl Into<String>) -> ToolError {
         ToolError::new(ErrorKind::InvalidArguments, message)
     }
@@ -124,7 +126,8 @@ impl ToolError {
         ToolError::new(ErrorKind::Cancelled, message)
     }
 
-    /// An [`ErrorKind::Failed`]. The message has the resource's own words and the tail of its stderr.
+    /// An [`ErrorKind::Failed`]. The message has the resource's own words and the tail of its
+    /// stderr.
     pub fn failed(message: impl Into<String>) -> ToolError {
         ToolError::new(ErrorKind::Failed, message)
     }

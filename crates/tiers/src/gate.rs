@@ -18,19 +18,20 @@ const SUMMARY_CHARACTERS: usize = 300;
 
 /// The port that is asked before a call of a tool at or above a tier.
 ///
-/// Whoever has nobody behind it answers [`Decision::Deny`] at once instead of waiting for somebody to come.
+/// Whoever has nobody behind it answers [`Decision::Deny`] at once instead of waiting for somebody
+/// to come.
 #[async_trait]
 pub trait Gate: Send + Sync {
     /// Asks whether this call may be made.
     ///
-    /// Two calls in flight are two questions, and the answer to one settles no other: each was shown with its own
-    /// arguments. A gate that remembers an answer for later keys it on more than the tool's name, which another tool
-    /// may take over.
+    /// Two calls in flight are two questions, and the answer to one settles no other: each was
+    /// shown with its own arguments. A gate that remembers an answer for later keys it on more than
+    /// the tool's name, which another tool may take over.
     ///
     /// # Cancellation
     ///
-    /// When `cancel` fires or the future is dropped, the question is withdrawn. The asker does not wait for the gate
-    /// to notice.
+    /// When `cancel` fires or the future is dropped, the question is withdrawn. The asker does not
+    /// wait for the gate to notice.
     async fn ask(&self, request: &GateRequest, cancel: &CancellationToken) -> Decision;
 }
 
@@ -94,7 +95,8 @@ pub struct GateRequest {
     pub tool: String,
     /// Its tier.
     pub tier: Tier,
-    /// The arguments, whole: exactly what runs if the answer is yes. [`preview`](GateRequest::preview) is for showing.
+    /// The arguments, whole: exactly what runs if the answer is yes.
+    /// [`preview`](GateRequest::preview) is for showing.
     pub arguments: Value,
     /// One harmless, bounded line that says what the call would do.
     pub summary: String,
@@ -113,8 +115,14 @@ impl GateRequest {
     pub fn new(tool: impl Into<String>, tier: Tier, arguments: Value) -> GateRequest {
         let tool = tool.into();
         let summary = format!("{tool} {arguments}");
+        GateRequest::bare(tool, tier, arguments).with_summary(&summary)
+    }
+
+    /// A request without a summary: writing out the arguments is not free, and a tool has a better
+    /// one.
+    pub(crate) fn bare(tool: impl Into<String>, tier: Tier, arguments: Value) -> GateRequest {
         GateRequest {
-            tool,
+            tool: tool.into(),
             tier,
             arguments,
             summary: String::new(),
@@ -123,7 +131,6 @@ impl GateRequest {
             run: String::new(),
             conversation: None,
         }
-        .with_summary(&summary)
     }
 
     /// The same with another summary, made harmless and bounded.
@@ -155,9 +162,11 @@ impl GateRequest {
         self
     }
 
-    /// The arguments as indented JSON in at most `bounds`, head and tail kept, harmless on a terminal.
+    /// The arguments as indented JSON in at most `bounds`, head and tail kept, harmless on a
+    /// terminal.
     ///
-    /// For showing only. A two-megabyte write is as unreadable as it is whole; what was cut is said.
+    /// For showing only. A two-megabyte write is as unreadable as it is whole; what was cut is
+    /// said.
     pub fn preview(&self, bounds: bound::Bounds) -> String {
         // JSON escapes C0 controls but no others: direction overrides can still repaint a line.
         let json = format!("{:#}", self.arguments);
@@ -165,10 +174,12 @@ impl GateRequest {
     }
 }
 
-/// A gate, the tier from which it is asked, and the cap above which nobody is: one policy, applied in one place.
+/// A gate, the tier from which it is asked, and the cap above which nobody is: one policy, applied
+/// in one place.
 ///
 /// Part of every [`Surface`](crate::Surface), and what a tool takes from its
-/// [`CallContext`](crate::CallContext::approval) to decide what is done on its behalf. Cheap to clone.
+/// [`CallContext`](crate::CallContext::approval) to decide what is done on its behalf. Cheap to
+/// clone.
 #[derive(Clone)]
 pub struct Approval {
     gate: Option<Arc<dyn Gate>>,
@@ -186,7 +197,8 @@ impl Approval {
         }
     }
 
-    /// `gate` is asked about tools at or above `from`; those above `cap` are refused without asking.
+    /// `gate` is asked about tools at or above `from`; those above `cap` are refused without
+    /// asking.
     pub fn new(gate: Arc<dyn Gate>, from: Tier, cap: Tier) -> Approval {
         Approval {
             gate: Some(gate),
@@ -241,13 +253,15 @@ impl Approval {
     ///
     /// # Cancellation
     ///
-    /// Ends when `cancel` fires, whatever the gate does; dropping the future withdraws the question.
+    /// Ends when `cancel` fires, whatever the gate does; dropping the future withdraws the
+    /// question.
     ///
     /// # Errors
     ///
-    /// [`Refused`](crate::ErrorKind::Refused) for a tier above the cap, a denial, no response, no gate, or a gate that
-    /// panics; `details.decision` tells them apart (`above_cap`, `deny`, `no_response`, `no_gate`, `gate_failed`).
-    /// [`Cancelled`](crate::ErrorKind::Cancelled) if the token fired first.
+    /// [`Refused`](crate::ErrorKind::Refused) for a tier above the cap, a denial, no response, no
+    /// gate, or a gate that panics; `details.decision` tells them apart (`above_cap`, `deny`,
+    /// `no_response`, `no_gate`, `gate_failed`). [`Cancelled`](crate::ErrorKind::Cancelled) if the
+    /// token fired first.
     pub async fn decide(
         &self,
         request: &GateRequest,
@@ -315,7 +329,8 @@ impl fmt::Debug for Approval {
 fn refusal(decision: &str, why: String, request: &GateRequest) -> ToolError {
     let GateRequest { tool, tier, .. } = request;
     ToolError::refused(format!(
-        "`{tool}` was not run: {why}. Do not try the same call again; go on without it, or say what you would need it for"
+        "`{tool}` was not run: {why}. Do not try the same call again; go on without it, or \
+         say what you would need it for"
     ))
     .with_details(json!({ "decision": decision, "tool": tool, "tier": tier }))
 }

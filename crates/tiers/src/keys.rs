@@ -13,13 +13,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::alarm::Alarm;
 use crate::ancestry::Link;
+use crate::context;
 use crate::error::ToolError;
 use crate::surface::Request;
 
-/// One run: its id, and the exclusive keys that all its surfaces share. Cheap to clone; a clone is the same run.
+/// One run: its id, and the exclusive keys that all its surfaces share. Cheap to clone; a clone is
+/// the same run.
 ///
-/// Every [`Toolset`](crate::Toolset) of a run is built with the same scope, so that two surfaces of it can't hold the
-/// same key at once. Nothing is shared between scopes, even those of the same id.
+/// Every [`Toolset`](crate::Toolset) of a run is built with the same scope, so that two surfaces of
+/// it can't hold the same key at once. Nothing is shared between scopes, even those of the same id.
 #[derive(Clone)]
 pub struct RunScope {
     inner: Arc<Inner>,
@@ -68,25 +70,29 @@ impl RunScope {
 
     /// Holds `key` for something that is not called through a surface, such as a host's own writer.
     ///
-    /// `holder` is the name that others are told when they ask for the same key from within. Waits for its turn: those
-    /// who asked earlier come first. The key is free when the last clone of the lease is dropped.
+    /// `holder` is the name that others are told when they ask for the same key from within. Waits
+    /// for its turn: those who asked earlier come first. The key is free when the last clone of the
+    /// lease is dropped.
     ///
     /// # Cancellation
     ///
-    /// Dropping the future, the request's token and its deadline all end the wait and leave the queue as if it had
-    /// never been.
+    /// Dropping the future, the request's token and its deadline all end the wait and leave the
+    /// queue as if it had never been.
     ///
     /// # Errors
     ///
-    /// [`Refused`](crate::ErrorKind::Refused) if waiting could never end, because a call that this one is part of holds
-    /// the key or waits for one that it holds; [`Cancelled`](crate::ErrorKind::Cancelled) and
-    /// [`TimedOut`](crate::ErrorKind::TimedOut).
+    /// [`Refused`](crate::ErrorKind::Refused) if waiting could never end, because a call that this
+    /// one is part of holds the key or waits for one that it holds;
+    /// [`Cancelled`](crate::ErrorKind::Cancelled) and [`TimedOut`](crate::ErrorKind::TimedOut).
     pub async fn hold(
         &self,
         key: &str,
         holder: &str,
         request: &Request,
     ) -> Result<Lease, ToolError> {
+        if let Some(error) = context::interrupted(request.cancel(), request.deadline()) {
+            return Err(error);
+        }
         let link = Link::new(holder, request.parent().cloned());
         self.hold_as(key, link, request.cancel(), request.deadline())
             .await
@@ -113,7 +119,8 @@ impl RunScope {
                 "cancelled while waiting for `{key}`; nothing was done"
             ))),
             Either::Right((Either::Right(_), _)) => Err(ToolError::timed_out(format!(
-                "the deadline passed while waiting for another call to be done with `{key}`; nothing was done"
+                "the deadline passed while waiting for another call to be done with `{key}`; \
+                 nothing was done"
             ))),
         }
     }
@@ -177,14 +184,16 @@ impl fmt::Debug for RunScope {
 }
 
 impl Table {
-    /// Takes a holder or a waiter away; gives the waker of who holds the key now, if that is someone else.
+    /// Takes a holder or a waiter away; gives the waker of who holds the key now, if that is
+    /// someone else.
     fn leave(&mut self, key: &str, ticket: u64) -> Option<Waker> {
         let entry = self.entries.get_mut(key)?;
         if entry.ticket != ticket {
             entry.queue.retain(|waiter| waiter.ticket != ticket);
             return None;
         }
-        // Handed over rather than freed: a newcomer can't overtake who was woken and has not run yet.
+        // Handed over rather than freed: a newcomer can't overtake who was woken and has not run
+        // yet.
         if let Some(next) = entry.queue.pop_front() {
             entry.ticket = next.ticket;
             entry.holder = next.link;
@@ -196,9 +205,10 @@ impl Table {
 
     /// Whether `link` would wait for ever for `key`: its holder can't finish before `link` does.
     ///
-    /// A call finishes after those made from within it. So from the holder one goes to whatever the calls within it
-    /// wait for, and so on; meeting a call that `link` is part of closes the circle. Asking when a wait begins is
-    /// enough: when a key changes hands, its new holder has made no calls yet.
+    /// A call finishes after those made from within it. So from the holder one goes to whatever the
+    /// calls within it wait for, and so on; meeting a call that `link` is part of closes the
+    /// circle. Asking when a wait begins is enough: when a key changes hands, its new holder has
+    /// made no calls yet.
     fn circle(&self, link: &Link, key: &str) -> Option<Arc<Link>> {
         let mut seen = HashSet::new();
         let mut keys = vec![key];
@@ -300,15 +310,16 @@ impl Drop for Turn<'_> {
 fn never(link: &Link, key: &str, holder: &Link) -> ToolError {
     let (tool, holder) = (link.tool(), holder.tool());
     ToolError::refused(format!(
-        "`{tool}` needs `{key}` to itself and was called from within `{holder}`, which would have to finish first: \
-         it would wait for itself. Call `{tool}` after `{holder}` has returned, not from inside it"
+        "`{tool}` needs `{key}` to itself and was called from within `{holder}`, which would have \
+         to finish first: it would wait for itself. Call `{tool}` after `{holder}` has \
+         returned, not from inside it"
     ))
 }
 
 /// A held exclusive key. The key is free when the last clone is dropped.
 ///
-/// A tool whose work outlives its future (a thread, a child that must be interrupted first) moves a clone into that
-/// work, so that the next call begins only when the resource is quiet; see
+/// A tool whose work outlives its future (a thread, a child that must be interrupted first) moves a
+/// clone into that work, so that the next call begins only when the resource is quiet; see
 /// [`CallContext::lease`](crate::CallContext::lease).
 #[derive(Clone)]
 #[must_use = "the key is free as soon as the lease is dropped"]

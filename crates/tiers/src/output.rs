@@ -7,8 +7,9 @@ use serde_json::Value;
 pub enum Part {
     /// Text, bounded and free of control sequences (see [`bound`](crate::bound)).
     Text(String),
-    /// An image. What every common provider takes: `image/png`, `image/jpeg`, `image/webp` or `image/gif`, at most
-    /// 5 MB once written as base64 and 8,000 pixels a side. What is bigger is better saved and named in a text part.
+    /// An image. What every common provider takes: `image/png`, `image/jpeg`, `image/webp` or
+    /// `image/gif`, at most 5 MB once written as base64 and 8,000 pixels a side. What is bigger is
+    /// better saved and named in a text part.
     Image {
         /// The media type, such as `image/png`.
         mime: String,

@@ -6,9 +6,9 @@ use crate::bound;
 
 /// A path as text: relative to the workspace with `/`, or absolute if it is outside.
 ///
-/// Purely by its words: nothing is looked up, links are not followed. A relative path is taken from the workspace; the
-/// workspace itself is `.`. Bytes that are not UTF-8, and control characters, are made visible: the result is for
-/// reading, not for opening.
+/// Purely by its words: nothing is looked up, links are not followed. A relative path is taken from
+/// the workspace; the workspace itself is `.`. Bytes that are not UTF-8, and control characters,
+/// are made visible: the result is for reading, not for opening.
 pub fn show(workspace: &Path, path: &Path) -> String {
     let workspace = normal(workspace);
     let path = normal(&workspace.join(path));

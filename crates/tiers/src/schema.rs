@@ -1,10 +1,11 @@
 //! JSON Schemas that every common provider takes.
 //!
-//! Providers differ in what they accept, and some refuse a whole request over one tool's schema. The *safe core* is
-//! what all of them take: an object of described properties, each a string, an integer, a number, a boolean, or a list
-//! of those or of flat objects; enums of strings; `required`; nothing else. Ranges are said in descriptions and
-//! checked by the tool. [`of`] derives such a schema from a type, [`lint`] checks one, and [`openai_strict`] and
-//! [`gemini`] turn one into the dialects that want something else.
+//! Providers differ in what they accept, and some refuse a whole request over one tool's schema.
+//! The *safe core* is what all of them take: an object of described properties, each a string, an
+//! integer, a number, a boolean, or a list of those or of flat objects; enums of strings;
+//! `required`; nothing else. Ranges are said in descriptions and checked by the tool. [`of`]
+//! derives such a schema from a type, [`lint`] checks one, and [`openai_strict`] and [`gemini`]
+//! turn one into the dialects that want something else.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -19,9 +20,10 @@ pub use self::lint::lint;
 
 /// The schema of a tool's arguments, derived from the type that they are read as.
 ///
-/// Everything is inlined and reduced to the safe core; properties are in the order of the fields. The doc comment of a
-/// field is its description, and an enum's variants are described in the description of the enum. What can't be
-/// reduced (a type that contains itself, a map, an enum with data) is left for [`lint`] to name.
+/// Everything is inlined and reduced to the safe core; properties are in the order of the fields.
+/// The doc comment of a field is its description, and an enum's variants are described in the
+/// description of the enum. What can't be reduced (a type that contains itself, a map, an enum with
+/// data) is left for [`lint`] to name.
 ///
 /// ```
 /// use terret_tiers::schema;
@@ -31,7 +33,7 @@ pub use self::lint::lint;
 /// struct Args {
 ///     /// What to look for.
 ///     pattern: String,
-///     /// How many matches at most; 50 if not said.
+///     /// How many at most.
 ///     max_results: Option<u32>,
 /// }
 ///
@@ -41,7 +43,7 @@ pub use self::lint::lint;
 ///         "type": "object",
 ///         "properties": {
 ///             "pattern": { "type": "string", "description": "What to look for." },
-///             "max_results": { "type": "integer", "description": "How many matches at most; 50 if not said." },
+///             "max_results": { "type": "integer", "description": "How many at most." },
 ///         },
 ///         "required": ["pattern"],
 ///         "additionalProperties": false,

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Instant;
@@ -38,12 +39,14 @@ const LISTED_NAMES: usize = 50;
 
 /// A snapshot of the tools that a run may use, and the only way to call them.
 ///
-/// Tools above the cap are *absent*: they are not listed, and a call to one is answered exactly as a call to a name
-/// that never existed. The tools never change: a host that raises or lowers what a run may do makes another surface at
-/// the boundary of a turn, and calls in flight finish on the one they began with. Cheap to clone.
+/// Tools above the cap are *absent*: they are not listed, and a call to one is answered exactly as
+/// a call to a name that never existed. The tools never change: a host that raises or lowers what a
+/// run may do makes another surface at the boundary of a turn, and calls in flight finish on the
+/// one they began with. Cheap to clone.
 ///
-/// Calls of tools from [`Tier::Write`] upwards need an approval unless [`ask_from`](Surface::ask_from) says otherwise,
-/// and are refused as long as there is no [gate](Surface::with_gate) to give it.
+/// Calls of tools from [`Tier::Write`] upwards need an approval unless
+/// [`ask_from`](Surface::ask_from) says otherwise, and are refused as long as there is no
+/// [gate](Surface::with_gate) to give it.
 #[derive(Clone)]
 pub struct Surface {
     run: RunScope,
@@ -106,7 +109,8 @@ impl Surface {
         }
     }
 
-    /// The same surface, where approval is needed for tools at or above `tier`; otherwise that is [`Tier::Write`].
+    /// The same surface, where approval is needed for tools at or above `tier`; otherwise that is
+    /// [`Tier::Write`].
     #[must_use]
     pub fn ask_from(&self, tier: Tier) -> Surface {
         Surface {
@@ -137,8 +141,8 @@ impl Surface {
 
     /// How many tools there are.
     ///
-    /// Some providers refuse a request without tools whose history holds tool calls: a host whose surface is empty
-    /// after a change of cap leaves something on the list.
+    /// Some providers refuse a request without tools whose history holds tool calls: a host whose
+    /// surface is empty after a change of cap leaves something on the list.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
@@ -148,31 +152,35 @@ impl Surface {
         self.tools.is_empty()
     }
 
-    /// A hash of what a model sees: names, descriptions and schemas, in order. The same on every machine and in every
-    /// build.
+    /// A hash of what a model sees: names, descriptions and schemas, in order. The same on every
+    /// machine and in every build.
     ///
-    /// A change of it means that a provider's prompt cache is lost, since tools stand before the conversation.
+    /// A change of it means that a provider's prompt cache is lost, since tools stand before the
+    /// conversation.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(self.specs())
     }
 
-    /// Calls a tool: finds it, validates the arguments, asks the gate, holds the exclusive key, re-checks, calls.
+    /// Calls a tool: finds it, validates the arguments, asks the gate, holds the exclusive key,
+    /// re-checks, calls.
     ///
-    /// The gate comes before the key, so that a person who thinks for ten minutes blocks no other call; what was
-    /// approved is exactly what runs. The time that the gate takes is added to the deadline. A panic within the tool
-    /// becomes a [`Failed`](crate::ErrorKind::Failed) error and leaves the key free (where panics unwind).
+    /// The gate comes before the key, so that a person who thinks for ten minutes blocks no other
+    /// call; what was approved is exactly what runs. The time that the gate takes is added to the
+    /// deadline. A panic within the tool becomes a [`Failed`](crate::ErrorKind::Failed) error and
+    /// leaves the key free (where panics unwind).
     ///
     /// # Cancellation
     ///
-    /// The request's token and dropping the future have the same effect: a wait for the gate or the key ends at once;
-    /// a tool that is running is told by its context's token. The key is free again when the tool and everything that
-    /// holds its [`lease`](CallContext::lease) are done.
+    /// The request's token and dropping the future have the same effect: a wait for the gate or the
+    /// key ends at once; a tool that is running is told by its context's token. The key is free
+    /// again when the tool and everything that holds its [`lease`](CallContext::lease) are done.
     ///
     /// # Errors
     ///
-    /// [`NotFound`](crate::ErrorKind::NotFound) for a name that is not on the surface, with the nearest one that is;
-    /// [`InvalidArguments`](crate::ErrorKind::InvalidArguments); [`Refused`](crate::ErrorKind::Refused) by the gate, or
-    /// for a key that an ancestor of the call holds; [`Cancelled`](crate::ErrorKind::Cancelled) and
+    /// [`NotFound`](crate::ErrorKind::NotFound) for a name that is not on the surface, with the
+    /// nearest one that is; [`InvalidArguments`](crate::ErrorKind::InvalidArguments);
+    /// [`Refused`](crate::ErrorKind::Refused) by the gate, or for a key that an ancestor of the
+    /// call holds; [`Cancelled`](crate::ErrorKind::Cancelled) and
     /// [`TimedOut`](crate::ErrorKind::TimedOut) before the tool ran; and those of the tool.
     pub async fn call(
         &self,
@@ -180,7 +188,8 @@ impl Surface {
         arguments: Value,
         request: Request,
     ) -> Result<Output, ToolError> {
-        // A nested call may come by way of a host's registry to a surface with a higher cap than it began under.
+        // A nested call may come by way of a host's registry to a surface with a higher cap than it
+        // began under.
         let surface = match request.cap() {
             Some(cap) if cap < self.tier() => self.cap(cap),
             _ => self.clone(),
@@ -203,7 +212,7 @@ impl Surface {
         let spec = tool.spec();
         let arguments = unwinding(&spec.name, || tool.validate(arguments))??;
 
-        // Fired when this future is dropped, so that what the tool left running hears of it.
+        // Fires the token when this future is dropped, so that what was left running hears of it.
         let cancel = request.cancel().child_token();
         let fuse = cancel.clone().drop_guard();
         if let Some(error) = context::interrupted(&cancel, request.deadline()) {
@@ -214,7 +223,7 @@ impl Surface {
         if self.approval.asks(spec.tier) {
             let began = Instant::now();
             let summary = unwinding(&spec.name, || tool.summary(&arguments))?;
-            let question = GateRequest::new(&spec.name, spec.tier, arguments.clone())
+            let question = GateRequest::bare(&spec.name, spec.tier, arguments.clone())
                 .with_summary(&summary)
                 .with_origin(match request.parent() {
                     Some(parent) => Origin::Nested {
@@ -269,10 +278,15 @@ impl Surface {
             tool.recheck(&arguments, &context).await?;
             tool.call(arguments, &context).await
         };
-        let result = AssertUnwindSafe(work).catch_unwind().await;
+        let work = pin!(AssertUnwindSafe(work).catch_unwind());
+        // Declared after the work and so dropped before it: the guards within see that it was
+        // cancelled.
+        let fuse = fuse;
+        let result = work.await;
         drop(over);
         if result.is_ok() {
-            // The call ran to its end. What it means to go on (a worker that was spawned) is not stopped by that.
+            // The call ran to its end. What it means to go on (a worker that was spawned) is not
+            // stopped by that.
             fuse.disarm();
         }
         drop(lease);
@@ -383,6 +397,3 @@ impl fmt::Display for Fingerprint {
         write!(f, "{:016x}", self.0)
     }
 }
-
-#[cfg(test)]
-mod tests;

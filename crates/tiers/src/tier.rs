@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 
 /// What a tool may do, ordered from harmless to powerful.
 ///
-/// The order is the meaning: a [`Surface`](crate::Surface) capped at a tier holds the tools whose tier is at most that
-/// one, and a gate is asked from a tier upwards. Written and read as the words `read`, `write`, `exec`; any other word
-/// is an error, since taking an unknown tier for a low one would show a tool to those who must not see it. A harness
-/// that registers a tool about which it knows nothing gives it [`Tier::Exec`].
+/// The order is the meaning: a [`Surface`](crate::Surface) capped at a tier holds the tools whose
+/// tier is at most that one, and a gate is asked from a tier upwards. Written and read as the words
+/// `read`, `write`, `exec`; any other word is an error, since taking an unknown tier for a low one
+/// would show a tool to those who must not see it. A harness that registers a tool about which it
+/// knows nothing gives it [`Tier::Exec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {

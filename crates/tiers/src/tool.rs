@@ -16,47 +16,52 @@ use crate::{arguments, bound, schema};
 
 /// The resource key of everything that changes files of the working directory.
 ///
-/// `resolve`, `lsp_rename` and a harness's own writers are exclusive over it, so that none of them sees a file change
-/// between its check and its write.
+/// `resolve`, `lsp_rename` and a harness's own writers are exclusive over it, so that none of them
+/// sees a file change between its check and its write.
 pub const WORKSPACE: &str = "workspace";
 
 /// A tool: static facts, and one call.
 ///
-/// A harness calls it through a [`Surface`](crate::Surface), which does in order what belongs around a call: validate,
-/// gate, hold the exclusive key, [`recheck`](Tool::recheck), [`call`](Tool::call). A user of a single tool may make a
-/// [`CallContext::detached`] and do without.
+/// A harness calls it through a [`Surface`](crate::Surface), which does in order what belongs
+/// around a call: validate, gate, hold the exclusive key, [`recheck`](Tool::recheck),
+/// [`call`](Tool::call). A user of a single tool may make a [`CallContext::detached`] and do
+/// without.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// Name, description, schema, tier: the same for the whole life of the tool, told without I/O.
     fn spec(&self) -> &ToolSpec;
 
-    /// Checks the arguments and gives them in their normal form, without I/O and without side effects.
+    /// Checks the arguments and gives them in their normal form, without I/O and without side
+    /// effects.
     ///
-    /// What it returns is what the gate is shown and what [`call`](Tool::call) gets. Normalising twice gives the same
-    /// as normalising once. The default is [`ToolSpec::check`].
+    /// What it returns is what the gate is shown and what [`call`](Tool::call) gets. Normalising
+    /// twice gives the same as normalising once. The default is [`ToolSpec::check`].
     ///
     /// # Errors
     ///
-    /// [`InvalidArguments`](crate::ErrorKind::InvalidArguments), naming the argument, what came, and what is wanted.
+    /// [`InvalidArguments`](crate::ErrorKind::InvalidArguments), naming the argument, what came,
+    /// and what is wanted.
     fn validate(&self, arguments: Value) -> Result<Value, ToolError> {
         self.spec().check(arguments)
     }
 
     /// One line that says what this call would do, for a person who is asked to allow it.
     ///
-    /// `arguments` are validated ones. The surface makes control characters harmless and bounds the line, so a tool
-    /// need not. The default is the tool's name and the bounded arguments.
+    /// `arguments` are validated ones. The surface makes control characters harmless and bounds the
+    /// line, so a tool need not. The default is the tool's name and the bounded arguments.
     fn summary(&self, arguments: &Value) -> String {
         summary(&self.spec().name, arguments)
     }
 
-    /// Checks again what may have moved while the call waited for its approval and its key: a staged edit, a session.
+    /// Checks again what may have moved while the call waited for its approval and its key: a
+    /// staged edit, a session.
     ///
     /// Asked after the key is held and before the call. The default finds nothing to check.
     ///
     /// # Errors
     ///
-    /// Usually [`Refused`](crate::ErrorKind::Refused) with what has moved; the call is then not made.
+    /// Usually [`Refused`](crate::ErrorKind::Refused) with what has moved; the call is then not
+    /// made.
     async fn recheck(&self, arguments: &Value, context: &CallContext) -> Result<(), ToolError> {
         let _ = (arguments, context);
         Ok(())
@@ -65,15 +70,16 @@ pub trait Tool: Send + Sync {
     /// Does the work.
     ///
     /// `arguments` are what [`validate`](Tool::validate) gave. The tool honours
-    /// [`context.cancel()`](CallContext::cancel) and [`context.deadline()`](CallContext::deadline), since nothing else
-    /// here can.
+    /// [`context.cancel()`](CallContext::cancel) and [`context.deadline()`](CallContext::deadline),
+    /// since nothing else here can.
     ///
     /// # Cancellation
     ///
-    /// A call ends early in two ways, and both leave the same state behind: the token fires and the tool returns
-    /// [`Cancelled`](crate::ErrorKind::Cancelled), or its future is dropped (which fires the token of a call made
-    /// through a surface, so that a worker thread of the tool hears of it too). What must be undone is therefore undone
-    /// by a guard's `Drop`. A thread that goes on after the future is gone holds the [`lease`](CallContext::lease).
+    /// A call ends early in two ways, and both leave the same state behind: the token fires and the
+    /// tool returns [`Cancelled`](crate::ErrorKind::Cancelled), or its future is dropped (which
+    /// fires the token of a call made through a surface, so that a worker thread of the tool hears
+    /// of it too). What must be undone is therefore undone by a guard's `Drop`. A thread that goes
+    /// on after the future is gone holds the [`lease`](CallContext::lease).
     ///
     /// # Errors
     ///
@@ -123,8 +129,8 @@ pub struct ToolSpec {
     pub description: String,
     /// The JSON Schema of the arguments, in the portable core that [`schema::lint`] checks.
     pub parameters: Value,
-    /// What the tool may do. It does not depend on the arguments: a tool that only reads for some arguments and writes
-    /// for others is two tools.
+    /// What the tool may do. It does not depend on the arguments: a tool that only reads for some
+    /// arguments and writes for others is two tools.
     pub tier: Tier,
     /// Whether calls may overlap.
     pub concurrency: Concurrency,
@@ -175,9 +181,11 @@ impl ToolSpec {
         self
     }
 
-    /// The same with something better to say about the unknown argument `name` than which name is nearest.
+    /// The same with something better to say about the unknown argument `name` than which name is
+    /// nearest.
     ///
-    /// `hint` follows a colon: "unknown argument `column`: say which symbol with `line` and `symbol`".
+    /// `hint` follows a colon: "unknown argument `column`: say which symbol with `line` and
+    /// `symbol`".
     #[must_use]
     pub fn hint(mut self, name: impl Into<String>, hint: impl Into<String>) -> ToolSpec {
         self.hints.insert(name.into(), hint.into());
@@ -214,8 +222,8 @@ pub enum Concurrency {
 
 /// What a call may wait for that is not its own work.
 ///
-/// A host that puts a time-out of its own around tools leaves it out for those that wait for a human or a worker:
-/// a person's thinking is not a hang.
+/// A host that puts a time-out of its own around tools leaves it out for those that wait for a
+/// human or a worker: a person's thinking is not a hang.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Waits {

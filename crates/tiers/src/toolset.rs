@@ -14,8 +14,8 @@ use crate::tool::{Tool, ToolSpec};
 
 /// The tools of a run, each under a name of its own, in the order of their names.
 ///
-/// Sorted rather than in the order of registration: what a provider caches begins with the tools, and a host that
-/// happens to wire its resources in another order must not lose it. Cheap to clone.
+/// Sorted rather than in the order of registration: what a provider caches begins with the tools,
+/// and a host that happens to wire its resources in another order must not lose it. Cheap to clone.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -35,7 +35,8 @@ pub struct Toolset {
 }
 
 impl Toolset {
-    /// The toolset of a run of its own. Several toolsets of one run are made by [`Toolset::builder`].
+    /// The toolset of a run of its own. Several toolsets of one run are made by
+    /// [`Toolset::builder`].
     ///
     /// # Errors
     ///
@@ -62,7 +63,8 @@ impl Toolset {
         &self.run
     }
 
-    /// The tools, for a harness that registers them in a registry of its own and does there what a surface does.
+    /// The tools, for a harness that registers them in a registry of its own and does there what a
+    /// surface does.
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &Arc<dyn Tool>> {
         self.tools.values()
     }
@@ -72,9 +74,11 @@ impl Toolset {
         self.tools.values().map(|tool| tool.spec())
     }
 
-    /// Checks every tool for what a provider could trip over: its schema by [`schema::lint`], and its description.
+    /// Checks every tool for what a provider could trip over: its schema by [`schema::lint`], and
+    /// its description.
     ///
-    /// For a test of whoever builds the toolset: one bad schema can make a provider refuse every request.
+    /// For a test of whoever builds the toolset: one bad schema can make a provider refuse every
+    /// request.
     ///
     /// # Errors
     ///
@@ -123,7 +127,8 @@ pub struct ToolsetBuilder {
 }
 
 impl ToolsetBuilder {
-    /// The run to which the tools belong. All toolsets of a run are given the same, so that they share its keys.
+    /// The run to which the tools belong. All toolsets of a run are given the same, so that they
+    /// share its keys.
     pub fn run(mut self, run: RunScope) -> Self {
         self.run = run;
         self
@@ -145,8 +150,8 @@ impl ToolsetBuilder {
     ///
     /// # Errors
     ///
-    /// A name that is not valid (a letter or `_`, then letters, digits, `_` and `-`, 64 at most: what every common
-    /// provider takes), or that two tools have.
+    /// A name that is not valid (a letter or `_`, then letters, digits, `_` and `-`, 64 at most:
+    /// what every common provider takes), or that two tools have.
     pub fn build(self) -> Result<Toolset, ToolsetError> {
         let mut tools = IndexMap::with_capacity(self.tools.len());
         for tool in self.tools {
@@ -218,7 +223,8 @@ impl fmt::Display for ToolsetError {
         match self.kind {
             ToolsetErrorKind::InvalidName => write!(
                 f,
-                "{:?} can't be the name of a tool: a letter or `_`, then letters, digits, `_` and `-`, 64 at most",
+                "{:?} can't be the name of a tool: a letter or `_`, then letters, digits, `_` and \
+                 `-`, 64 at most",
                 bound::line(&self.name, 80)
             ),
             ToolsetErrorKind::DuplicateName => write!(f, "two tools are called `{}`", self.name),

@@ -22,8 +22,8 @@ pub trait Around: Send + Sync {
     ///
     /// # Errors
     ///
-    /// Those of the inner call, and its own. Once the inner call has changed something, an error of the wrapper's own
-    /// would hide that: it belongs into the output as text.
+    /// Those of the inner call, and its own. Once the inner call has changed something, an error of
+    /// the wrapper's own would hide that: it belongs into the output as text.
     async fn around(
         &self,
         inner: Inner<'_>,
@@ -54,7 +54,8 @@ impl Inner<'_> {
     }
 }
 
-/// Wraps a tool. The result has the same spec, validation, summary and re-check; only its calls differ.
+/// Wraps a tool. The result has the same spec, validation, summary and re-check; only its calls
+/// differ.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -123,21 +124,26 @@ type Before =
     dyn for<'a> Fn(&'a Value, &'a CallContext) -> BoxFuture<'a, Vec<PathBuf>> + Send + Sync;
 type After = dyn Fn(&Value) -> Vec<PathBuf> + Send + Sync;
 
-/// A tool that changes files, with two functions that say which: what a wrapper needs that acts on written files.
+/// A tool that changes files, with two functions that say which: what a wrapper needs that acts on
+/// written files.
 ///
-/// Neither function fails: a call whose paths can't be told is about to touch none that anybody knows of, and the
-/// tool itself reports what is wrong with it. Cheap to clone.
+/// Neither function fails: a call whose paths can't be told is about to touch none that anybody
+/// knows of, and the tool itself reports what is wrong with it. Cheap to clone.
 ///
 /// ```
 /// # use std::path::PathBuf;
 /// # use std::sync::Arc;
 /// use terret_tiers::wrapper::Writer;
 ///
+/// fn path(of: &serde_json::Value) -> Vec<PathBuf> {
+///     of["path"].as_str().map(PathBuf::from).into_iter().collect()
+/// }
+///
 /// # fn writer(tool: Arc<dyn terret_tiers::Tool>) -> Writer {
 /// Writer::new(
 ///     tool,
-///     |arguments, _context| Box::pin(async move { arguments["path"].as_str().map(PathBuf::from).into_iter().collect() }),
-///     |details| details["path"].as_str().map(PathBuf::from).into_iter().collect(),
+///     |arguments, _context| Box::pin(async move { path(arguments) }),
+///     |details| path(details),
 /// )
 /// # }
 /// ```
@@ -149,9 +155,9 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// `before` gives the paths that a call with these (validated) arguments is about to touch; it is async, since a
-    /// tool may have to look up what a mere id stands for. `after` gives those that a call did touch, from the
-    /// `details` of its output.
+    /// `before` gives the paths that a call with these (validated) arguments is about to touch; it
+    /// is async, since a tool may have to look up what a mere id stands for. `after` gives those
+    /// that a call did touch, from the `details` of its output.
     pub fn new<B, A>(tool: Arc<dyn Tool>, before: B, after: A) -> Writer
     where
         B: for<'a> Fn(&'a Value, &'a CallContext) -> BoxFuture<'a, Vec<PathBuf>>

@@ -53,8 +53,9 @@ pub(super) struct Sequence<'p, 't> {
     failed: HashMap<(usize, usize), Range<usize>>,
     /// Whether a candidate may have more than the pattern shows.
     lenient: bool,
-    /// What it had more.
+    /// What it had more, and how much that may be.
     extras: Vec<Syntax<'t>>,
+    most_extras: usize,
 }
 
 impl<'p, 't> Sequence<'p, 't> {
@@ -71,12 +72,16 @@ impl<'p, 't> Sequence<'p, 't> {
             failed: HashMap::new(),
             lenient: false,
             extras: Vec::new(),
+            most_extras: 0,
         }
     }
 
     /// One that lets a candidate have a little more than the pattern shows.
     pub(super) fn lenient(compiled: &'p Compiled, source: &'t [u8]) -> Self {
-        Self { lenient: true, ..Self::new(compiled, source) }
+        Self {
+            lenient: true,
+            ..Self::new(compiled, source)
+        }
     }
 
     /// The names of what the last candidate had more: fields, else kinds, else tokens.
@@ -131,13 +136,32 @@ impl<'p, 't> Sequence<'p, 't> {
             (Some(first), Some(last)) => (first.start(), last.end()),
             _ => return false,
         };
-        let list = List { start: 0, end: siblings.len(), text, owner: 0 };
-        self.list(roots, list, 0, None)
+        let list = List {
+            start: 0,
+            end: siblings.len(),
+            text,
+            owner: 0,
+        };
+        if !self.lenient {
+            return self.list(roots, list, 0, None);
+        }
+        // The fewest extras name what a candidate has too much; with more of them, a run would
+        // rather skip its members than take them.
+        (1..=MOST_EXTRAS).any(|most| {
+            self.most_extras = most;
+            self.list(roots, list, 0, None)
+        })
     }
 
     pub(super) fn captures(&self) -> Vec<Option<Capture>> {
-        let capture = |bound: &Bound| Capture { range: bound.text.clone(), run: bound.run };
-        self.bound.iter().map(|bound| bound.as_ref().map(capture)).collect()
+        let capture = |bound: &Bound| Capture {
+            range: bound.text.clone(),
+            run: bound.run,
+        };
+        self.bound
+            .iter()
+            .map(|bound| bound.as_ref().map(capture))
+            .collect()
     }
 
     /// Matches the rest of a list, then the lists around it. Bindings made on a way that fails are
@@ -158,7 +182,9 @@ impl<'p, 't> Sequence<'p, 't> {
         }
         self.undo(bound);
         self.arena.truncate(arena);
-        let Some(extra) = self.extra(list, at) else { return false };
+        let Some(extra) = self.extra(list, at) else {
+            return false;
+        };
         self.extras.push(extra);
         if self.list(pattern, list, at + 1, rest) {
             return true;
@@ -172,10 +198,12 @@ impl<'p, 't> Sequence<'p, 't> {
     /// The sibling at this place, if it is something that a candidate may have more: no bracket and
     /// no member of a list with separators.
     fn extra(&self, list: List, at: usize) -> Option<Syntax<'t>> {
-        if at >= list.end || list.owner == 0 || self.extras.len() >= MOST_EXTRAS {
+        if at >= list.end || list.owner == 0 || self.extras.len() >= self.most_extras {
             return None;
         }
-        let Child::Node(node) = self.arena[at] else { return None };
+        let Child::Node(node) = self.arena[at] else {
+            return None;
+        };
         let separated = |at: usize| {
             (list.start..list.end).contains(&at)
                 && self.arena[at].is_separator(&self.compiled.tables)
@@ -186,7 +214,11 @@ impl<'p, 't> Sequence<'p, 't> {
     }
 
     fn most_steps(&self) -> u32 {
-        if self.lenient { MOST_STEPS / 50 } else { MOST_STEPS }
+        if self.lenient {
+            MOST_STEPS / 50
+        } else {
+            MOST_STEPS
+        }
     }
 
     fn strict(
@@ -226,13 +258,19 @@ impl<'p, 't> Sequence<'p, 't> {
                 }
                 self.undo(mark);
             }
-            let child = if at < list.end { Some(self.arena[at]) } else { None };
+            let child = if at < list.end {
+                Some(self.arena[at])
+            } else {
+                None
+            };
             // A list that may be empty is not there when it is.
             if first.is_optional(&self.compiled.tables)
                 && !matches!((child, first), (Some(Child::Node(node)), Node::Inner { kind, .. })
                     if node.kind_id() == *kind)
             {
-                let Node::Inner { children, .. } = first else { return false };
+                let Node::Inner { children, .. } = first else {
+                    return false;
+                };
                 for child in children {
                     if let Node::Run(run) = child
                         && !self.bind_run(*run, list, at, at)
@@ -251,7 +289,12 @@ impl<'p, 't> Sequence<'p, 't> {
                     }
                     let mark = self.arena.len();
                     let inner = self.open(node, list, at);
-                    let rest = Rest { pattern: after, list, at: at + 1, next: rest };
+                    let rest = Rest {
+                        pattern: after,
+                        list,
+                        at: at + 1,
+                        next: rest,
+                    };
                     let matched = self.list(children, inner, inner.start, Some(&rest));
                     if !matched {
                         self.arena.truncate(mark);
@@ -326,7 +369,12 @@ impl<'p, 't> Sequence<'p, 't> {
         // twice for the same run of the same list.
         let remembers = self.compiled.runs > 1 && !self.compiled.repeats && !self.lenient;
         let key = (std::ptr::from_ref(&pattern[0]).addr(), list.owner);
-        let tried = self.failed.get(&key).filter(|_| remembers).cloned().unwrap_or(0..0);
+        let tried = self
+            .failed
+            .get(&key)
+            .filter(|_| remembers)
+            .cloned()
+            .unwrap_or(0..0);
         let from = at + 1 - list.start;
         let mut end = at;
         while end < list.end && self.may_take(run, end) {
@@ -380,16 +428,29 @@ impl<'p, 't> Sequence<'p, 't> {
         } else {
             (node.start_byte(), node.end_byte())
         };
-        List { start, end: self.arena.len(), text, owner: node.id() }
+        List {
+            start,
+            end: self.arena.len(),
+            text,
+            owner: node.id(),
+        }
     }
 
     /// Where the text of a run that begins at this sibling begins.
     fn text_start(&self, list: List, at: usize) -> usize {
-        if at == list.start { list.text.0 } else { self.arena[at - 1].end() }
+        if at == list.start {
+            list.text.0
+        } else {
+            self.arena[at - 1].end()
+        }
     }
 
     fn text_end(&self, list: List, at: usize) -> usize {
-        if at == list.end { list.text.1 } else { self.arena[at].start() }
+        if at == list.end {
+            list.text.1
+        } else {
+            self.arena[at].start()
+        }
     }
 
     fn bind_run(&mut self, run: Run, list: List, from: usize, to: usize) -> bool {
@@ -428,8 +489,14 @@ impl<'p, 't> Sequence<'p, 't> {
             }
         }
         let text = &self.source[range.clone()];
-        let from = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(text.len());
-        let to = text.iter().rposition(|byte| !byte.is_ascii_whitespace()).map_or(from, |at| at + 1);
+        let from = text
+            .iter()
+            .position(|byte| !byte.is_ascii_whitespace())
+            .unwrap_or(text.len());
+        let to = text
+            .iter()
+            .rposition(|byte| !byte.is_ascii_whitespace())
+            .map_or(from, |at| at + 1);
         range.start + from..range.start + to
     }
 
@@ -441,7 +508,9 @@ impl<'p, 't> Sequence<'p, 't> {
         text: Range<usize>,
         run: bool,
     ) -> bool {
-        let Some(variable) = variable else { return true };
+        let Some(variable) = variable else {
+            return true;
+        };
         let slot = usize::from(variable);
         if let Some(bound) = &self.bound[slot] {
             if self.source[bound.text.clone()] == self.source[text] {
@@ -468,6 +537,8 @@ impl<'p, 't> Sequence<'p, 't> {
 fn field_name<'t>(node: Syntax<'t>) -> Option<&'t str> {
     let parent = node.parent()?;
     let mut cursor = parent.walk();
-    let index = parent.children(&mut cursor).position(|child| child == node)?;
+    let index = parent
+        .children(&mut cursor)
+        .position(|child| child == node)?;
     parent.field_name_for_child(u32::try_from(index).ok()?)
 }

@@ -29,10 +29,18 @@ struct Tokens<'a, 't> {
 
 impl<'a, 't> Tokens<'a, 't> {
     fn over(list: &[Child<'t>], source: &'a [u8], tables: &'a Tables) -> Self {
-        let mut open: Vec<Child<'t>> =
-            list.iter().filter(|child| !child.is_separator(tables)).copied().collect();
+        let mut open: Vec<Child<'t>> = list
+            .iter()
+            .filter(|child| !child.is_separator(tables))
+            .copied()
+            .collect();
         open.reverse();
-        Self { source, tables, open, children: Vec::new() }
+        Self {
+            source,
+            tables,
+            open,
+            children: Vec::new(),
+        }
     }
 
     fn text(&self, node: Syntax<'_>) -> &'a [u8] {

@@ -10,8 +10,8 @@ use terret_grammars::GrammarSource;
 use super::{Later, ReadAs, count_later, readings};
 use crate::error::Error;
 use crate::languages::Languages;
-use crate::pattern::PatternError;
 use crate::matcher::{self, Found};
+use crate::pattern::PatternError;
 use crate::search::{self, Parsed, Request, Skipped, Visit};
 use crate::walk::Target;
 
@@ -79,7 +79,11 @@ impl Search<'_> {
             self.context.as_deref(),
         )?;
         languages.check_asked()?;
-        let request = Request { target: &self.target, threads: self.threads, interrupted };
+        let request = Request {
+            target: &self.target,
+            threads: self.threads,
+            interrupted,
+        };
         let wanted = self.max_results;
         let mut matches: Vec<Located> = Vec::new();
         let mut later: Vec<Later> = Vec::new();
@@ -87,7 +91,11 @@ impl Search<'_> {
             let Visit { value, incomplete } = file.find();
             let value = value.map(|mut found| {
                 let found = found.swap_remove(0);
-                (located(file, &found, wanted + 1), file.patterns.clone(), found.later)
+                (
+                    located(file, &found, wanted + 1),
+                    file.patterns.clone(),
+                    found.later,
+                )
             });
             Visit { value, incomplete }
         };
@@ -95,7 +103,11 @@ impl Search<'_> {
             let (located, patterns, counts) = found;
             count_later(&mut later, &patterns[0], &counts);
             matches.extend(located);
-            if matches.len() > wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if matches.len() > wanted {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         if summary.interrupted {
             return Err(Error::Interrupted);
@@ -133,7 +145,10 @@ impl Search<'_> {
 fn near_misses(request: &Request<'_>, languages: &mut Languages<'_>) -> Vec<(String, usize)> {
     let visit = |file: &Parsed<'_>| {
         let misses = matcher::near_misses(&file.patterns[0], file.tree, file.source, file.late);
-        Visit { value: (!misses.is_empty()).then_some(misses), incomplete: None }
+        Visit {
+            value: (!misses.is_empty()).then_some(misses),
+            incomplete: None,
+        }
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     search::run(request, languages, &visit, &mut |misses: Vec<String>| {
@@ -150,7 +165,10 @@ fn near_misses(request: &Request<'_>, languages: &mut Languages<'_>) -> Vec<(Str
 /// Why no file was searched.
 pub(super) fn nothing_searched(target: &Target, rejected: Vec<(String, PatternError)>) -> Error {
     if rejected.is_empty() {
-        Error::NoFiles { named: target.is_file(), path: target.root().to_owned() }
+        Error::NoFiles {
+            named: target.is_file(),
+            path: target.root().to_owned(),
+        }
     } else {
         Error::Rejected(rejected)
     }
@@ -169,7 +187,10 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
         let inside = memchr_iter(b'\n', &file.source[range.clone()]).count();
         let end = memchr::memchr(b'\n', &file.source[range.end..])
             .map_or(file.source.len(), |at| range.end + at);
-        let text = file.source[start..end].split(|byte| *byte == b'\n').take(MOST_LINES);
+        // The byte order mark is no part of the first line.
+        let shown = &file.source[start..end];
+        let shown = shown.strip_prefix(b"\xef\xbb\xbf").unwrap_or(shown);
+        let text = shown.split(|byte| *byte == b'\n').take(MOST_LINES);
         let names = pattern.variables().iter().zip(&found.captures);
         let captures = names.filter_map(|(name, capture)| {
             capture.as_ref().map(|capture| Captured {
@@ -182,8 +203,13 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
             path: file.path.to_owned(),
             language: pattern.grammar().id().to_owned(),
             lines: (line, line + inside),
-            column: String::from_utf8_lossy(&file.source[start..range.start]).chars().count() + 1,
-            text: text.map(|line| bounded(line.strip_suffix(b"\r").unwrap_or(line))).collect(),
+            column: String::from_utf8_lossy(&file.source[start..range.start])
+                .chars()
+                .count()
+                + 1,
+            text: text
+                .map(|line| bounded(line.strip_suffix(b"\r").unwrap_or(line)))
+                .collect(),
             captures: captures.collect(),
             bytes: range,
         });

@@ -11,9 +11,9 @@ use super::search::nothing_searched;
 use super::{Later, ReadAs, count_later, readings};
 use crate::error::Error;
 use crate::languages::Languages;
+use crate::matcher::Found;
 use crate::pattern::{PatternError, binds};
 use crate::rewrite::{self, Rewritten, Site, SyntaxBreak, Template};
-use crate::matcher::Found;
 use crate::search::{self, Parsed, Request, Skipped, Visit};
 use crate::walk::Target;
 
@@ -38,7 +38,6 @@ pub(crate) struct Stage<'a> {
 /// What a rewrite would change.
 #[derive(Debug)]
 pub(crate) struct Proposal {
-    pub(crate) change: ChangeSet,
     pub(crate) files: Vec<Changed>,
     /// How each edit's pattern was read.
     pub(crate) read_as: Vec<Vec<ReadAs>>,
@@ -74,8 +73,15 @@ struct Visited {
 }
 
 impl Stage<'_> {
-    pub(crate) fn run(&self, interrupted: &(dyn Fn() -> bool + Sync)) -> Result<Proposal, Error> {
-        let patterns: Vec<String> = self.edits.iter().map(|(pattern, _)| pattern.clone()).collect();
+    pub(crate) fn run(
+        &self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(ChangeSet, Proposal), Error> {
+        let patterns: Vec<String> = self
+            .edits
+            .iter()
+            .map(|(pattern, _)| pattern.clone())
+            .collect();
         let mut templates = Vec::new();
         for (pattern, template) in &self.edits {
             templates.push(Template::with_variables(template, &binds(pattern)?)?);
@@ -87,10 +93,17 @@ impl Stage<'_> {
             self.context.as_deref(),
         )?;
         languages.check_asked()?;
-        let request = Request { target: &self.target, threads: self.threads, interrupted };
+        let request = Request {
+            target: &self.target,
+            threads: self.threads,
+            interrupted,
+        };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
-            Visit { value: value.map(|found| self.visit(file, found, &templates)), incomplete }
+            Visit {
+                value: value.map(|found| self.visit(file, found, &templates)),
+                incomplete,
+            }
         };
         let mut collected = Collected {
             change: ChangeSet::new(self.workspace),
@@ -101,13 +114,19 @@ impl Stage<'_> {
             refused: Vec::new(),
             too_large: None,
         };
-        let summary =
-            search::run(&request, &mut languages, &visit, &mut |visited| collected.add(visited));
+        let summary = search::run(&request, &mut languages, &visit, &mut |visited| {
+            collected.add(visited)
+        });
         if summary.interrupted {
             return Err(Error::Interrupted);
         }
-        let read_as: Vec<_> = (0..patterns.len()).map(|at| readings(&languages, at)).collect();
-        let rejected = read_as.first().map(|(_, rejected)| rejected.clone()).unwrap_or_default();
+        let read_as: Vec<_> = (0..patterns.len())
+            .map(|at| readings(&languages, at))
+            .collect();
+        let rejected = read_as
+            .first()
+            .map(|(_, rejected)| rejected.clone())
+            .unwrap_or_default();
         let read_as: Vec<Vec<ReadAs>> = read_as.into_iter().map(|(read, _)| read).collect();
         if read_as.iter().all(Vec::is_empty) {
             return Err(nothing_searched(&self.target, rejected));
@@ -118,8 +137,7 @@ impl Stage<'_> {
                 later.clear();
             }
         }
-        Ok(Proposal {
-            change: collected.change,
+        let proposal = Proposal {
             files: collected.files,
             read_as,
             rejected,
@@ -128,7 +146,8 @@ impl Stage<'_> {
             searched: summary.searched,
             with_errors: summary.with_errors,
             skipped: summary.skipped,
-        })
+        };
+        Ok((collected.change, proposal))
     }
 
     fn visit(&self, file: &Parsed<'_>, found: Vec<Found>, templates: &[Template]) -> Visited {
@@ -154,7 +173,10 @@ impl Stage<'_> {
         sites: &[Site],
         templates: &[Template],
     ) -> Result<(Captured, Rewritten), String> {
-        let captured = self.workspace.capture(file.path).map_err(|error| error.to_string())?;
+        let captured = self
+            .workspace
+            .capture(file.path)
+            .map_err(|error| error.to_string())?;
         // What was matched must be what is compared when the change is accepted.
         if **captured.bytes() != *file.source {
             return Err("it changed while it was read".to_owned());
@@ -226,8 +248,16 @@ impl Collected {
         let broken: Vec<(PathBuf, SyntaxBreak)> = self
             .files
             .iter()
-            .filter_map(|file| file.broken.clone().map(|broken| (file.path.clone(), broken)))
+            .filter_map(|file| {
+                file.broken
+                    .clone()
+                    .map(|broken| (file.path.clone(), broken))
+            })
             .collect();
-        if broken.is_empty() || allow_syntax_errors { Ok(()) } else { Err(Error::Breaks(broken)) }
+        if broken.is_empty() || allow_syntax_errors {
+            Ok(())
+        } else {
+            Err(Error::Breaks(broken))
+        }
     }
 }

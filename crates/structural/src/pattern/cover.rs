@@ -7,11 +7,19 @@ use tree_sitter::Node as Syntax;
 use super::tables::Tables;
 
 /// The nodes that tile the range exactly, if they are whole siblings of one list.
-pub(super) fn cover<'t>(root: Syntax<'t>, range: Range<usize>, tables: &Tables) -> Option<Vec<Syntax<'t>>> {
+pub(super) fn cover<'t>(
+    root: Syntax<'t>,
+    range: Range<usize>,
+    tables: &Tables,
+) -> Option<Vec<Syntax<'t>>> {
     let node = root.named_descendant_for_byte_range(range.start, range.end)?;
     let is_list = |node: Syntax<'_>| node == root || tables.is_container(node.kind_id());
     if node.byte_range() == range && !is_list(node) {
-        return Some(if tables.is_trivia(node) { Vec::new() } else { vec![node] });
+        return Some(if tables.is_trivia(node) {
+            Vec::new()
+        } else {
+            vec![node]
+        });
     }
     // A node that begins where the fragment begins would be a node of the fragment cut in half.
     let around = node.start_byte() < range.start && range.end < node.end_byte();
@@ -28,26 +36,40 @@ pub(super) fn cover<'t>(root: Syntax<'t>, range: Range<usize>, tables: &Tables) 
     if first.start_byte() != range.start || last.end_byte() != range.end {
         return None;
     }
-    Some(inside.into_iter().filter(|child| !tables.is_trivia(*child)).collect())
+    Some(
+        inside
+            .into_iter()
+            .filter(|child| !tables.is_trivia(*child))
+            .collect(),
+    )
 }
 
 /// The innermost named node of the same range.
 pub(super) fn innermost(node: Syntax<'_>) -> Syntax<'_> {
-    node.named_descendant_for_byte_range(node.start_byte(), node.end_byte()).unwrap_or(node)
+    node.named_descendant_for_byte_range(node.start_byte(), node.end_byte())
+        .unwrap_or(node)
 }
 
 /// The start of the first ERROR or MISSING node.
 pub(super) fn first_error(node: Syntax<'_>) -> Option<usize> {
     if node.is_error() || node.is_missing() {
         // An ERROR node begins with what it could still use; the trouble starts behind it.
-        return Some(if node.is_error() && node.child_count() > 0 { inner_error(node) } else { node.start_byte() });
+        return Some(if node.is_error() && node.child_count() > 0 {
+            inner_error(node)
+        } else {
+            node.start_byte()
+        });
     }
     let children = (0..node.child_count()).filter_map(|at| node.child(at));
-    children.filter(|child| child.has_error()).find_map(first_error)
+    children
+        .filter(|child| child.has_error())
+        .find_map(first_error)
 }
 
 fn inner_error(node: Syntax<'_>) -> usize {
     let children = (0..node.child_count()).filter_map(|at| node.child(at));
-    let nested = children.filter(|child| child.has_error()).find_map(first_error);
+    let nested = children
+        .filter(|child| child.has_error())
+        .find_map(first_error);
     nested.unwrap_or_else(|| node.end_byte())
 }

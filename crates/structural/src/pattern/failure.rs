@@ -36,7 +36,10 @@ pub(super) fn explain(
     failures: &[Failure],
 ) -> PatternError {
     let language = grammar.data().name.clone();
-    if failures.iter().any(|failure| matches!(failure, Failure::OnlyComment)) {
+    if failures
+        .iter()
+        .any(|failure| matches!(failure, Failure::OnlyComment))
+    {
         return PatternError::Nothing(
             "the pattern is a comment: comments are not compared, use a text search for them"
                 .to_owned(),
@@ -61,7 +64,13 @@ pub(super) fn explain(
         tried: names(contexts.iter().copied()),
         nearest: nearest.to_owned(),
         line: before.matches('\n').count() + 1,
-        column: before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+        column: before
+            .rsplit('\n')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .count()
+            + 1,
         found: first_word(after),
         hint: hint(&text, after),
     }))
@@ -84,7 +93,9 @@ fn farthest(failures: &[Failure]) -> Option<(&str, usize)> {
 /// first that is left is as good.
 fn with_metavariables(token: &str, grammar: &Grammar, fragment: &Fragment) -> String {
     let word = &grammar.data().hole;
-    fragment.holes().fold(token.to_owned(), |text, hole| text.replacen(word, &hole.to_string(), 1))
+    fragment.holes().fold(token.to_owned(), |text, hole| {
+        text.replacen(word, &hole.to_string(), 1)
+    })
 }
 
 fn first_word(text: &str) -> String {
@@ -92,15 +103,21 @@ fn first_word(text: &str) -> String {
     let length = text
         .find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '$')
         .unwrap_or(text.len());
-    let length = if length == 0 { text.chars().next().map_or(0, char::len_utf8) } else { length };
+    let length = if length == 0 {
+        text.chars().next().map_or(0, char::len_utf8)
+    } else {
+        length
+    };
     text[..length].chars().take(40).collect()
 }
 
 fn hint(text: &str, rest: &str) -> Option<String> {
-    let regex = [".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?"];
-    let lower_case = text.match_indices('$').any(|(at, _)| {
-        text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase())
-    });
+    let regex = [
+        ".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?",
+    ];
+    let lower_case = text
+        .match_indices('$')
+        .any(|(at, _)| text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase()));
     let hint = if regex.iter().any(|piece| text.contains(piece)) {
         "It looks like a regular expression: patterns are code, use a text search for that, or \
          `$X` for one node and `$$$X` for a run"

@@ -17,7 +17,13 @@ pub(crate) struct Metavariable {
 impl fmt::Display for Metavariable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sigil = if self.run { "$$$" } else { "$" };
-        write!(f, "{sigil}{}", self.name.as_deref().unwrap_or(if self.run { "" } else { "_" }))
+        write!(
+            f,
+            "{sigil}{}",
+            self.name
+                .as_deref()
+                .unwrap_or(if self.run { "" } else { "_" })
+        )
     }
 }
 
@@ -159,8 +165,16 @@ fn dedent(text: &str) -> String {
     let lines = lines.get(start..end).unwrap_or_default();
     let margin = |line: &str| line.len() - line.trim_start().len();
     // A first line without indentation says nothing about the others: it often follows a quote.
-    let shared = lines.iter().filter(|line| !blank(line)).map(|line| margin(line)).min().unwrap_or(0);
-    let dedented: Vec<&str> = lines.iter().map(|line| line.get(shared..).unwrap_or("")).collect();
+    let shared = lines
+        .iter()
+        .filter(|line| !blank(line))
+        .map(|line| margin(line))
+        .min()
+        .unwrap_or(0);
+    let dedented: Vec<&str> = lines
+        .iter()
+        .map(|line| line.get(shared..).unwrap_or(""))
+        .collect();
     dedented.join("\n").trim().to_owned()
 }
 

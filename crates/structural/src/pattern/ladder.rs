@@ -42,7 +42,10 @@ pub(super) fn compile(
     }
     let literals = |reading: &Reading| {
         let texts = literals_of(&reading.roots);
-        texts.into_iter().map(|text| memmem::Finder::new(text).into_owned()).collect()
+        texts
+            .into_iter()
+            .map(|text| memmem::Finder::new(text).into_owned())
+            .collect()
     };
     Ok(Compiled {
         literals: readings[..active].iter().map(literals).collect(),
@@ -58,7 +61,9 @@ pub(super) fn compile(
 
 fn parser(grammar: &Grammar) -> Parser {
     let mut parser = Parser::new();
-    parser.set_language(grammar.language()).expect("a source hands out grammars that load");
+    parser
+        .set_language(grammar.language())
+        .expect("a source hands out grammars that load");
     parser
 }
 
@@ -66,9 +71,9 @@ fn check_content(fragment: &Fragment) -> Result<(), PatternError> {
     let nothing = |text: &str| Err(PatternError::Nothing(text.to_owned()));
     match &fragment.pieces[..] {
         [] => nothing("the pattern is empty: write a piece of code, such as `dispose($X)`"),
-        [Piece::Hole(hole)] if hole.run => nothing(
-            "a run alone matches everything: put it where it belongs, such as `f($$$ARGS)`",
-        ),
+        [Piece::Hole(hole)] if hole.run => {
+            nothing("a run alone matches everything: put it where it belongs, such as `f($$$ARGS)`")
+        }
         [Piece::Hole(_)] => nothing(
             "a metavariable alone matches everything: write the code around it, such as `dispose($X)`",
         ),
@@ -81,7 +86,9 @@ fn contexts<'g>(
     asked: Option<&str>,
 ) -> Result<Vec<&'g Context>, PatternError> {
     let all = &grammar.data().contexts;
-    let Some(asked) = asked else { return Ok(all.iter().collect()) };
+    let Some(asked) = asked else {
+        return Ok(all.iter().collect());
+    };
     let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
     let chosen: Vec<&Context> = all.iter().filter(|context| context.name == name).collect();
     if chosen.is_empty() {
@@ -163,8 +170,17 @@ impl Ladder<'_> {
                 merge(&mut readings, reading);
             }
         }
-        let Some(fewest) = readings.iter().map(|reading| reading.misused_keywords).min() else {
-            return Err(failure::explain(self.grammar, self.fragment, contexts, &self.failures));
+        let Some(fewest) = readings
+            .iter()
+            .map(|reading| reading.misused_keywords)
+            .min()
+        else {
+            return Err(failure::explain(
+                self.grammar,
+                self.fragment,
+                contexts,
+                &self.failures,
+            ));
         };
         readings.retain(|reading| reading.misused_keywords == fewest);
         Ok(readings)
@@ -191,21 +207,28 @@ impl Ladder<'_> {
         let line = context.before.rsplit('\n').next().unwrap_or_default();
         let indent = if line.trim().is_empty() { line } else { "" };
         let word = &self.grammar.data().hole;
-        let (text, ranges) = self.fragment.spelled(indent, |hole| choice.spell(hole, word));
+        let (text, ranges) = self
+            .fragment
+            .spelled(indent, |hole| choice.spell(hole, word));
         let start = context.before.len();
-        let holes = self.fragment.holes().zip(ranges).enumerate().map(|(index, (hole, range))| {
-            let range = start + range.start..start + range.end;
-            let word_start = range.start + choice.word_at(index);
-            Hole {
-                word: word_start..word_start + word.len(),
-                range,
-                variable: hole.name.as_ref().and_then(|name| {
-                    let index = self.variables.iter().position(|variable| variable == name);
-                    index.and_then(|index| u8::try_from(index).ok())
-                }),
-                run: hole.run,
-            }
-        });
+        let holes = self
+            .fragment
+            .holes()
+            .zip(ranges)
+            .enumerate()
+            .map(|(index, (hole, range))| {
+                let range = start + range.start..start + range.end;
+                let word_start = range.start + choice.word_at(index);
+                Hole {
+                    word: word_start..word_start + word.len(),
+                    range,
+                    variable: hole.name.as_ref().and_then(|name| {
+                        let index = self.variables.iter().position(|variable| variable == name);
+                        index.and_then(|index| u8::try_from(index).ok())
+                    }),
+                    run: hole.run,
+                }
+            });
         Scaffold {
             holes: holes.collect(),
             fragment: start..start + text.len(),
@@ -231,7 +254,9 @@ impl Ladder<'_> {
             // A directive ends with its line, and some grammars count the line end in.
             let with_line_end = scaffold.fragment.start..scaffold.fragment.end + 1;
             let ends_line = scaffold.text[scaffold.fragment.end..].starts_with('\n');
-            ends_line.then(|| cover(root, with_line_end, &self.tables)).flatten()
+            ends_line
+                .then(|| cover(root, with_line_end, &self.tables))
+                .flatten()
         });
         let (cover, completed) = match exact {
             Some(cover) => (cover, false),
@@ -262,7 +287,11 @@ impl Ladder<'_> {
         for node in &cover {
             // A single root is taken at its innermost node, so that a call matches as any
             // expression; the members of a window as the siblings that they are.
-            let node = if let [single] = cover[..] { innermost(single) } else { *node };
+            let node = if let [single] = cover[..] {
+                innermost(single)
+            } else {
+                *node
+            };
             roots.push(builder.build(node).map_err(|misfit| match misfit {
                 Misfit::InsideToken(token) => Failure::Token(token),
                 Misfit::NotOneNode => Failure::Cover,
@@ -273,6 +302,12 @@ impl Ladder<'_> {
             root.each(&mut |node| {
                 found += usize::from(matches!(node, Node::One { .. } | Node::Run(_)));
             });
+        }
+        // Text between tags takes in whatever is written there.
+        if let ([Node::Leaf { .. }], [node]) = (&roots[..], &cover[..])
+            && node.kind().ends_with("text")
+        {
+            return Err(Failure::Cover);
         }
         let is_bare = |node: &Node| matches!(node, Node::One { .. } | Node::Run(_));
         if found != scaffold.holes.len() || roots.iter().all(is_bare) {
@@ -301,10 +336,15 @@ impl Ladder<'_> {
         let separators = self.grammar.data().separators.iter().map(String::as_str);
         separators.chain(["\n"]).any(|separator| {
             let Context { before, after, .. } = context;
-            let indent = before.rsplit('\n').next().filter(|line| line.trim().is_empty());
+            let indent = before
+                .rsplit('\n')
+                .next()
+                .filter(|line| line.trim().is_empty());
             let indent = indent.unwrap_or_default();
             let twice = format!("{before}{fragment}{separator}\n{indent}{fragment}{after}\n");
-            parser.parse(&twice, None).is_some_and(|tree| !tree.root_node().has_error())
+            parser
+                .parse(&twice, None)
+                .is_some_and(|tree| !tree.root_node().has_error())
         })
     }
 
@@ -312,9 +352,9 @@ impl Ladder<'_> {
     fn is_terminated(&self) -> bool {
         let separators = &self.grammar.data().separators;
         match self.fragment.pieces.last() {
-            Some(Piece::Literal(text)) => {
-                separators.iter().any(|separator| text.trim_end().ends_with(separator.as_str()))
-            }
+            Some(Piece::Literal(text)) => separators
+                .iter()
+                .any(|separator| text.trim_end().ends_with(separator.as_str())),
             _ => false,
         }
     }
@@ -331,20 +371,29 @@ impl Ladder<'_> {
         let text = &scaffold.text[node.byte_range()];
         // Some grammars wrap a keyword that serves as a name in a node of its own.
         let wraps = node.child_count() == 1
-            && node.child(0).is_some_and(|child| !child.is_named() && child.child_count() == 0);
+            && node
+                .child(0)
+                .is_some_and(|child| !child.is_named() && child.child_count() == 0);
         if node.child_count() > 0 && !wraps {
             let children = (0..node.child_count()).filter_map(|at| node.child(at));
             return children.map(|child| self.misused(child, scaffold)).sum();
         }
-        let is_word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_word = text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !node.is_named() || text.is_empty() || !is_word || node.kind() == text {
             return 0;
         }
-        let listed = || self.grammar.data().keywords.iter().any(|keyword| keyword == text);
+        let listed = || {
+            self.grammar
+                .data()
+                .keywords
+                .iter()
+                .any(|keyword| keyword == text)
+        };
         let is_token = || !wraps && self.grammar.language().id_for_node_kind(text, false) != 0;
         usize::from(listed() || is_token())
     }
-
 
     /// Where a byte of the scaffold is in the fragment as it was written.
     fn place(&self, scaffold: &Scaffold, byte: usize) -> usize {
@@ -355,9 +404,10 @@ impl Ladder<'_> {
         for piece in &self.fragment.pieces {
             let (length, end) = match piece {
                 Piece::Literal(text) => (text.len(), spelled + text.len()),
-                Piece::Hole(hole) => {
-                    (hole.to_string().len(), holes.next().map_or(spelled, |hole| hole.range.end))
-                }
+                Piece::Hole(hole) => (
+                    hole.to_string().len(),
+                    holes.next().map_or(spelled, |hole| hole.range.end),
+                ),
             };
             if byte < end {
                 let is_literal = matches!(piece, Piece::Literal(_));
@@ -371,7 +421,10 @@ impl Ladder<'_> {
 }
 
 fn merge(readings: &mut Vec<Reading>, reading: Reading) {
-    match readings.iter_mut().find(|known| known.roots == reading.roots && known.completed == reading.completed) {
+    match readings
+        .iter_mut()
+        .find(|known| known.roots == reading.roots && known.completed == reading.completed)
+    {
         Some(known) => {
             known.misused_keywords = known.misused_keywords.min(reading.misused_keywords);
             known.contexts.extend(reading.contexts);

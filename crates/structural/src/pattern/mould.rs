@@ -27,7 +27,10 @@ impl Moulded {
 
     /// Where the word begins in the mould.
     pub(super) fn word_at(&self, hole: usize) -> usize {
-        self.moulds[hole].as_ref().and_then(|mould| mould.find('@')).unwrap_or(0)
+        self.moulds[hole]
+            .as_ref()
+            .and_then(|mould| mould.find('@'))
+            .unwrap_or(0)
     }
 }
 
@@ -73,7 +76,10 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
     combinations
         .iter()
         .map(|combination| Moulded {
-            moulds: places.iter().map(|place| mould(combination, place)).collect(),
+            moulds: places
+                .iter()
+                .map(|place| mould(combination, place))
+                .collect(),
         })
         .collect()
 }
@@ -111,7 +117,8 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
                 }
             }
             Piece::Hole(_) => {
-                let neighbour = |at: Option<usize>| match at.and_then(|at| fragment.pieces.get(at)) {
+                let neighbour = |at: Option<usize>| match at.and_then(|at| fragment.pieces.get(at))
+                {
                     Some(Piece::Literal(text)) => Some(text.as_str()),
                     Some(Piece::Hole(_)) => Some("_"),
                     None => None,
@@ -127,11 +134,17 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
 
 /// The last character that is not a space; a line end counts.
 fn last_letter(text: &str) -> char {
-    text.trim_end_matches([' ', '\t']).chars().next_back().unwrap_or('_')
+    text.trim_end_matches([' ', '\t'])
+        .chars()
+        .next_back()
+        .unwrap_or('_')
 }
 
 fn first_letter(text: &str) -> char {
-    text.trim_start_matches([' ', '\t']).chars().next().unwrap_or('_')
+    text.trim_start_matches([' ', '\t'])
+        .chars()
+        .next()
+        .unwrap_or('_')
 }
 
 fn place(before: char, after: char) -> Place {

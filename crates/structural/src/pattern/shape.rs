@@ -75,7 +75,11 @@ pub(crate) fn children_into<'t>(
     if is_string && node.child_count() == 0 {
         let (open, close) = quotes(&source[node.byte_range()]);
         let (start, end) = (node.start_byte(), node.end_byte());
-        for (start, end) in [(start, start + open), (start + open, end - close), (end - close, end)] {
+        for (start, end) in [
+            (start, start + open),
+            (start + open, end - close),
+            (end - close, end),
+        ] {
             if start < end {
                 out.push(Child::Text { start, end });
             }
@@ -87,7 +91,10 @@ pub(crate) fn children_into<'t>(
     let gap = |from: usize, to: usize, out: &mut Vec<Child<'t>>| {
         let text = source.get(from..to).unwrap_or_default();
         if !text.is_empty() && (is_string || !is_layout(text)) {
-            out.push(Child::Text { start: from, end: to });
+            out.push(Child::Text {
+                start: from,
+                end: to,
+            });
         }
     };
     if cursor.goto_first_child() {
@@ -114,10 +121,19 @@ pub(crate) fn children_into<'t>(
 /// The lengths of the opening and the closing quote of a string literal that is one token.
 fn quotes(text: &[u8]) -> (usize, usize) {
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'<');
-    let Some(first) = text.iter().position(is_quote) else { return (0, 0) };
+    let Some(first) = text.iter().position(is_quote) else {
+        return (0, 0);
+    };
     let quote = text[first];
-    let run = text[first..].iter().take_while(|&&byte| byte == quote).count();
-    let count = if run >= 3 && text.len() >= first + 6 { 3 } else { 1 };
+    let run = text[first..]
+        .iter()
+        .take_while(|&&byte| byte == quote)
+        .count();
+    let count = if run >= 3 && text.len() >= first + 6 {
+        3
+    } else {
+        1
+    };
     if text.len() < first + 2 * count {
         return (0, 0);
     }
@@ -128,7 +144,10 @@ fn quotes(text: &[u8]) -> (usize, usize) {
 fn is_layout(text: &[u8]) -> bool {
     let mut bytes = text.iter().peekable();
     while let Some(byte) = bytes.next() {
-        let continues = *byte == b'\\' && bytes.peek().is_some_and(|next| matches!(next, b'\n' | b'\r'));
+        let continues = *byte == b'\\'
+            && bytes
+                .peek()
+                .is_some_and(|next| matches!(next, b'\n' | b'\r'));
         if !byte.is_ascii_whitespace() && !continues {
             return false;
         }
@@ -139,9 +158,7 @@ fn is_layout(text: &[u8]) -> bool {
 /// A separator at the end, or right before the closing bracket, means nothing.
 fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>>) {
     let list = &out[base..];
-    let closes = |child: &Child<'_>| {
-        matches!(child, Child::Node(node) if !node.is_named() && tables.is_closer(node.kind_id()))
-    };
+    let closes = |child: &Child<'_>| matches!(child, Child::Node(node) if !node.is_named() && tables.is_closer(node.kind_id()));
     let at = match list {
         [.., member, separator, closer]
             if separator.is_separator(tables) && closes(closer) && is_member(member) =>
@@ -244,18 +261,29 @@ impl Builder<'_> {
         let text = &self.source[range.clone()];
         let inside = |hole: &&Hole| range.start <= hole.word.start && hole.word.end <= range.end;
         if self.holes.iter().any(|hole| inside(&hole)) {
-            return Err(Misfit::InsideToken(String::from_utf8_lossy(text).into_owned()));
+            return Err(Misfit::InsideToken(
+                String::from_utf8_lossy(text).into_owned(),
+            ));
         }
         Ok(if node.is_named() {
-            Node::Leaf { kind: node.kind_id(), text: text.into() }
+            Node::Leaf {
+                kind: node.kind_id(),
+                text: text.into(),
+            }
         } else {
-            Node::Token { kind: node.kind_id() }
+            Node::Token {
+                kind: node.kind_id(),
+            }
         })
     }
 
     /// Directly inside a string literal a hole is the whole body or an error.
     fn in_string(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
-        match self.holes.iter().find(|hole| hole.range == node.byte_range()) {
+        match self
+            .holes
+            .iter()
+            .find(|hole| hole.range == node.byte_range())
+        {
             Some(hole) => Ok(body(hole)),
             None => self.node(node, false),
         }
@@ -266,8 +294,14 @@ impl Builder<'_> {
         if let Some(hole) = self.holes.iter().find(|hole| hole.range == range) {
             return Ok(body(hole));
         }
-        if self.holes.iter().any(|hole| range.start < hole.range.end && hole.range.start < range.end) {
-            return Err(Misfit::InsideToken(String::from_utf8_lossy(text).into_owned()));
+        if self
+            .holes
+            .iter()
+            .any(|hole| range.start < hole.range.end && hole.range.start < range.end)
+        {
+            return Err(Misfit::InsideToken(
+                String::from_utf8_lossy(text).into_owned(),
+            ));
         }
         Ok(Node::Text { text: text.into() })
     }
@@ -275,19 +309,32 @@ impl Builder<'_> {
 
 fn hole_node(hole: &Hole, in_tokens: bool) -> Node {
     match (hole.run, in_tokens) {
-        (false, false) => Node::One { variable: hole.variable },
-        (false, true) => {
-            Node::Run(Run { variable: hole.variable, least: 1, crosses: false, tokens: true })
-        }
-        (true, tokens) => {
-            Node::Run(Run { variable: hole.variable, least: 0, crosses: true, tokens })
-        }
+        (false, false) => Node::One {
+            variable: hole.variable,
+        },
+        (false, true) => Node::Run(Run {
+            variable: hole.variable,
+            least: 1,
+            crosses: false,
+            tokens: true,
+        }),
+        (true, tokens) => Node::Run(Run {
+            variable: hole.variable,
+            least: 0,
+            crosses: true,
+            tokens,
+        }),
     }
 }
 
 /// The body of a string literal: whatever stands between its quotes.
 fn body(hole: &Hole) -> Node {
-    Node::Run(Run { variable: hole.variable, least: 0, crosses: true, tokens: true })
+    Node::Run(Run {
+        variable: hole.variable,
+        least: 0,
+        crosses: true,
+        tokens: true,
+    })
 }
 
 impl Node {

@@ -29,7 +29,10 @@ impl Tables {
             let mut flags = 0;
             let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
             set(SEPARATOR, !named && has(&data.separators, kind));
-            set(CLOSER, !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end"));
+            set(
+                CLOSER,
+                !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end"),
+            );
             // Some grammars make a token of a line end.
             set(LAYOUT, !named && !kind.is_empty() && kind.trim().is_empty());
             set(STRING, named && has(&data.strings, kind));
@@ -38,11 +41,15 @@ impl Tables {
             set(NAMELESS, !named && has(&data.nameless, kind));
             flags
         });
-        Self { flags: flags.collect() }
+        Self {
+            flags: flags.collect(),
+        }
     }
 
     fn has(&self, kind: u16, flag: u8) -> bool {
-        self.flags.get(usize::from(kind)).is_some_and(|flags| flags & flag != 0)
+        self.flags
+            .get(usize::from(kind))
+            .is_some_and(|flags| flags & flag != 0)
     }
 
     pub(crate) fn is_separator(&self, kind: u16) -> bool {

@@ -32,13 +32,19 @@ pub(crate) fn search(workspace: &Path, report: &Report) -> Output {
 /// `path:line`, the lines, the captures.
 fn push_match(text: &mut String, workspace: &Path, found: &Located) {
     let (first, last) = found.lines;
-    text.push_str(&format!("{}:{first}\n", bound::sanitise(&paths::show(workspace, &found.path))));
+    text.push_str(&format!(
+        "{}:{first}\n",
+        bound::sanitise(&paths::show(workspace, &found.path))
+    ));
     for (number, source) in (first..).zip(&found.text) {
         text.push_str(&format!("  {number}: {}\n", line(source, LINE)));
     }
     let shown = first + found.text.len();
     if shown <= last {
-        text.push_str(&format!("  … {}\n", counted(last + 1 - shown, "more line", "more lines")));
+        text.push_str(&format!(
+            "  … {}\n",
+            counted(last + 1 - shown, "more line", "more lines")
+        ));
     }
     let captures: Vec<String> = found.captures.iter().map(capture).collect();
     if !captures.is_empty() {
@@ -49,7 +55,11 @@ fn push_match(text: &mut String, workspace: &Path, found: &Located) {
 fn capture(captured: &Captured) -> String {
     let sigil = if captured.run { "$$$" } else { "$" };
     let text = line(&captured.text, CAPTURE);
-    format!("{sigil}{} = {}", captured.name, if text.is_empty() { "(nothing)" } else { &text })
+    format!(
+        "{sigil}{} = {}",
+        captured.name,
+        if text.is_empty() { "(nothing)" } else { &text }
+    )
 }
 
 fn summary(workspace: &Path, report: &Report) -> String {
@@ -80,7 +90,12 @@ fn summary(workspace: &Path, report: &Report) -> String {
     } else {
         format!("{files} searched")
     });
-    clauses.extend(left_out(workspace, &report.skipped, &report.with_errors, &report.rejected));
+    clauses.extend(left_out(
+        workspace,
+        &report.skipped,
+        &report.with_errors,
+        &report.rejected,
+    ));
     clauses.join("; ")
 }
 
@@ -88,7 +103,10 @@ fn details(workspace: &Path, report: &Report) -> Value {
     let show = |path: &Path| paths::show(workspace, path);
     let captures = |found: &Located| {
         let one = |captured: &Captured| {
-            (captured.name.clone(), json!({ "text": captured.text, "run": captured.run }))
+            (
+                captured.name.clone(),
+                json!({ "text": captured.text, "run": captured.run }),
+            )
         };
         Value::Object(found.captures.iter().map(one).collect::<Map<_, _>>())
     };

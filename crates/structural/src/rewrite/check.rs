@@ -23,7 +23,9 @@ pub struct SyntaxBreak {
 /// The bytes of a file that did not parse; a missing token counts as one.
 pub(super) fn errors(tree: &Tree) -> usize {
     let mut bytes = 0;
-    each_error(tree.root_node(), &mut |node| bytes += node.byte_range().len().max(1));
+    each_error(tree.root_node(), &mut |node| {
+        bytes += node.byte_range().len().max(1)
+    });
     bytes
 }
 
@@ -72,13 +74,20 @@ pub(super) fn loose(tree: &Tree, composed: &Composed, tables: &Tables) -> Vec<Pl
     let is_loose = |(place, range): &&(Place, Range<usize>)| {
         !range.is_empty() && !holds_together(root, range, place.part.is_some(), tables)
     };
-    composed.places.iter().filter(is_loose).map(|(place, _)| *place).collect()
+    composed
+        .places
+        .iter()
+        .filter(is_loose)
+        .map(|(place, _)| *place)
+        .collect()
 }
 
 /// Whether the range is one node, a stretch of whole siblings, or a part of a token (a template may
 /// compose words and strings).
 fn holds_together(root: Node<'_>, range: &Range<usize>, one: bool, tables: &Tables) -> bool {
-    let Some(node) = root.descendant_for_byte_range(range.start, range.end) else { return true };
+    let Some(node) = root.descendant_for_byte_range(range.start, range.end) else {
+        return true;
+    };
     if node.byte_range() == *range || node.child_count() == 0 || node.has_error() {
         return true;
     }
@@ -94,10 +103,16 @@ fn holds_together(root: Node<'_>, range: &Range<usize>, one: bool, tables: &Tabl
         .children(&mut cursor)
         .filter(|child| child.start_byte() < range.end && range.start < child.end_byte())
         .collect();
-    let tiles = inside.first().is_some_and(|first| first.start_byte() == range.start)
-        && inside.last().is_some_and(|last| last.end_byte() == range.end);
+    let tiles = inside
+        .first()
+        .is_some_and(|first| first.start_byte() == range.start)
+        && inside
+            .last()
+            .is_some_and(|last| last.end_byte() == range.end);
     // A sum between the factors of a product starts and ends with whole nodes, too, but shares its
     // parent with the operators beside it.
-    let whole_list = inside.iter().all(|child| child.is_named() || tables.is_separator(child.kind_id()));
+    let whole_list = inside
+        .iter()
+        .all(|child| child.is_named() || tables.is_separator(child.kind_id()));
     tiles && (whole_list && !one || inside.len() == 1)
 }

@@ -46,8 +46,13 @@ impl<'a> Plan<'a> {
         sites: &'a [Site],
         templates: &'a [Template],
     ) -> Result<Self, RewriteError> {
-        let mut plan =
-            Self { file, sites, templates, literals: Vec::new(), comments: Vec::new() };
+        let mut plan = Self {
+            file,
+            sites,
+            templates,
+            literals: Vec::new(),
+            comments: Vec::new(),
+        };
         plan.collect(file.tree.root_node());
         plan.check_overlaps()?;
         Ok(plan)
@@ -83,13 +88,22 @@ impl<'a> Plan<'a> {
                 .take_while(|inner| inner.found.range.start < outer.found.range.end);
             for inner in inside {
                 let captured = || {
-                    outer.found.captures.iter().flatten().any(|capture| {
-                        contains(&capture.range, &inner.found.range)
-                    })
+                    outer
+                        .found
+                        .captures
+                        .iter()
+                        .flatten()
+                        .any(|capture| contains(&capture.range, &inner.found.range))
                 };
                 if inner.edit != outer.edit && !captured() {
-                    let line = self.file.text[..inner.found.range.start].matches('\n').count() + 1;
-                    return Err(RewriteError::Overlap { line, edits: (outer.edit, inner.edit) });
+                    let line = self.file.text[..inner.found.range.start]
+                        .matches('\n')
+                        .count()
+                        + 1;
+                    return Err(RewriteError::Overlap {
+                        line,
+                        edits: (outer.edit, inner.edit),
+                    });
                 }
             }
         }
@@ -158,9 +172,8 @@ impl Piece {
     fn append(&mut self, other: Piece) {
         let base = self.text.len();
         self.text.push_str(&other.text);
-        let moved = |(place, range): (Place, Range<usize>)| {
-            (place, base + range.start..base + range.end)
-        };
+        let moved =
+            |(place, range): (Place, Range<usize>)| (place, base + range.start..base + range.end);
         self.places.extend(other.places.into_iter().map(moved));
     }
 
@@ -195,7 +208,11 @@ impl Piece {
             new.get(index).copied().unwrap_or(changed.len())
         };
         for (_, range) in &mut self.places {
-            let end = if range.end > range.start { moved(range.end - 1) + 1 } else { moved(range.end) };
+            let end = if range.end > range.start {
+                moved(range.end - 1) + 1
+            } else {
+                moved(range.end)
+            };
             *range = moved(range.start)..end;
         }
         self.text = changed;
@@ -247,7 +264,9 @@ impl Run<'_, '_> {
         }
         offsets.push(base + text.len());
         for (place, range) in &piece.places {
-            self.composed.places.push((*place, offsets[range.start]..offsets[range.end]));
+            self.composed
+                .places
+                .push((*place, offsets[range.start]..offsets[range.end]));
         }
         text
     }
@@ -269,11 +288,15 @@ impl Run<'_, '_> {
         while index < parts.len() {
             match &parts[index] {
                 Part::Literal(text) => {
-                    piece.text.push_str(&text.replace('\n', &format!("\n{base_indent}")));
+                    piece
+                        .text
+                        .push_str(&text.replace('\n', &format!("\n{base_indent}")));
                 }
                 Part::Hole(variable) => {
                     let capture = found.captures.get(*variable).and_then(Option::as_ref);
-                    let range = capture.map(|capture| capture.range.clone()).unwrap_or_default();
+                    let range = capture
+                        .map(|capture| capture.range.clone())
+                        .unwrap_or_default();
                     let is_run = capture.is_none_or(|capture| capture.run);
                     if is_run && range.is_empty() {
                         index = self.skip_empty_run(&mut piece, &parts, index, &base_indent);
@@ -303,16 +326,26 @@ impl Run<'_, '_> {
         let from = file.indent_at(range.start).to_owned();
         let line = piece.text.rsplit('\n').next().unwrap_or_default();
         let to: String = if piece.text.contains('\n') {
-            line.chars().take_while(|letter| matches!(letter, ' ' | '\t')).collect()
+            line.chars()
+                .take_while(|letter| matches!(letter, ' ' | '\t'))
+                .collect()
         } else {
-            file.indent_at(self.plan.sites[site].found.range.start).to_owned()
+            file.indent_at(self.plan.sites[site].found.range.start)
+                .to_owned()
         };
         let mut captured = self.text(range, site + 1);
         captured.map_lines(|text| layout::reindent(text, &from, &to));
         let start = piece.text.len();
         piece.append(captured);
         if !is_run {
-            self.group(piece, Place { site, part: Some(part) }, start);
+            self.group(
+                piece,
+                Place {
+                    site,
+                    part: Some(part),
+                },
+                start,
+            );
         }
     }
 
@@ -372,7 +405,10 @@ impl Run<'_, '_> {
     }
 
     fn in_literal(&self, byte: usize) -> bool {
-        self.plan.literals.iter().any(|range| range.start < byte && byte < range.end)
+        self.plan
+            .literals
+            .iter()
+            .any(|range| range.start < byte && byte < range.end)
     }
 
     /// An empty run takes a separator beside it along, and the line that it has for itself.
@@ -386,7 +422,11 @@ impl Run<'_, '_> {
     ) -> usize {
         let is_separator = |letter: char| matches!(letter, ',' | ';');
         let Some(Part::Literal(after)) = parts.get(index + 1) else {
-            let kept = piece.text.trim_end_matches([' ', '\t']).trim_end_matches(is_separator).len();
+            let kept = piece
+                .text
+                .trim_end_matches([' ', '\t'])
+                .trim_end_matches(is_separator)
+                .len();
             if kept < piece.text.trim_end_matches([' ', '\t']).len() {
                 piece.text.truncate(kept);
             }
@@ -396,7 +436,10 @@ impl Run<'_, '_> {
         let line = piece.text.rsplit('\n').next().unwrap_or_default();
         let before = piece.text.trim_end_matches([' ', '\t', '\n']);
         let closes = after.trim_start().starts_with([')', ']', '}', '>', '|']);
-        if let Some(rest) = after.trim_start_matches([' ', '\t']).strip_prefix(is_separator) {
+        if let Some(rest) = after
+            .trim_start_matches([' ', '\t'])
+            .strip_prefix(is_separator)
+        {
             after = rest.trim_start_matches([' ', '\t']).to_owned();
         } else if before.ends_with(is_separator) && closes && !before.is_empty() {
             let kept = before.len() - 1;
@@ -416,12 +459,19 @@ impl Run<'_, '_> {
             Some(Part::Hole(_)) => true,
             None => false,
         };
-        let last_line = piece.text.rsplit(['\n', KEPT_LINE_END]).next().unwrap_or_default();
+        let last_line = piece
+            .text
+            .rsplit(['\n', KEPT_LINE_END])
+            .next()
+            .unwrap_or_default();
         let ends_in_comment = self.plan.comments.iter().any(|range| {
             let comment = &self.plan.file.text[range.clone()];
             let comment = comment.trim_end();
-            let to_line_end = self.plan.file.text[range.end..].trim_start_matches([' ', '\t', '\r']);
-            !comment.ends_with("*/") && to_line_end.starts_with('\n') && last_line.ends_with(comment)
+            let to_line_end =
+                self.plan.file.text[range.end..].trim_start_matches([' ', '\t', '\r']);
+            !comment.ends_with("*/")
+                && to_line_end.starts_with('\n')
+                && last_line.ends_with(comment)
         });
         if follows && ends_in_comment {
             piece.text.push('\n');
@@ -448,7 +498,9 @@ impl Run<'_, '_> {
 
 /// The parts of a template with its indentation in the file's unit.
 fn spelled(template: &Template, unit: Option<&str>) -> Vec<Part> {
-    let Some(unit) = unit else { return template.pieces.clone() };
+    let Some(unit) = unit else {
+        return template.pieces.clone();
+    };
     // Metavariables become one marked letter while lines are counted: they are no indentation.
     let mut text = String::new();
     for part in &template.pieces {
@@ -458,7 +510,10 @@ fn spelled(template: &Template, unit: Option<&str>) -> Vec<Part> {
         }
     }
     let text = layout::in_units(&text, unit);
-    let mut holes = template.pieces.iter().filter(|part| matches!(part, Part::Hole(_)));
+    let mut holes = template
+        .pieces
+        .iter()
+        .filter(|part| matches!(part, Part::Hole(_)));
     let mut parts = Vec::new();
     for (index, literal) in text.split(KEPT_LINE_END).enumerate() {
         if index > 0 {

@@ -11,13 +11,14 @@ use super::File;
 pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
     let mut extent = range.clone();
     if let Some(node) = node_at(file, range) {
-        let node = statement(file, node);
         extent = extent.start.min(node.start_byte())..extent.end.max(node.end_byte());
         let is_separator =
             |node: &Node<'_>| !node.is_named() && file.tables.is_separator(node.kind_id());
         if let Some(next) = node.next_sibling().filter(is_separator) {
             extent.end = extent.end.max(next.end_byte());
-            if next.next_sibling().is_some_and(|after| after.start_position().row == next.end_position().row)
+            if next
+                .next_sibling()
+                .is_some_and(|after| after.start_position().row == next.end_position().row)
                 && !starts_line(file, extent.start)
             {
                 extent.end += leading_space(&file.text[extent.end..]);
@@ -29,21 +30,26 @@ pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
     whole_lines(file, extent)
 }
 
-/// The node that covers the range exactly, the outermost of them.
+/// The outermost node that is the range but for a terminator.
 fn node_at<'t>(file: &File<'t>, range: &Range<usize>) -> Option<Node<'t>> {
-    let mut node = file.tree.root_node().named_descendant_for_byte_range(range.start, range.end)?;
-    while let Some(parent) = node.parent().filter(|parent| parent.byte_range() == *range) {
+    let is_whole = |node: &Node<'_>| {
+        let rest = file
+            .text
+            .get(range.end..node.end_byte())
+            .unwrap_or_default();
+        node.start_byte() == range.start && matches!(rest.trim(), "" | ";")
+    };
+    let root = file.tree.root_node();
+    let mut node = root
+        .named_descendant_for_byte_range(range.start, range.end)
+        .filter(is_whole)?;
+    while let Some(parent) = node
+        .parent()
+        .filter(|parent| *parent != root && is_whole(parent))
+    {
         node = parent;
     }
-    (node.byte_range() == *range).then_some(node)
-}
-
-/// The statement that the node is but for a terminator.
-fn statement<'t>(file: &File<'_>, node: Node<'t>) -> Node<'t> {
-    let Some(parent) = node.parent() else { return node };
-    let rest = &file.text[node.end_byte()..parent.end_byte()];
-    let is_whole = parent.start_byte() == node.start_byte() && rest.trim() == ";";
-    if is_whole { parent } else { node }
+    Some(node)
 }
 
 fn starts_line(file: &File<'_>, byte: usize) -> bool {

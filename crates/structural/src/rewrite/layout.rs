@@ -18,7 +18,10 @@ impl Layout {
         let all = text.matches('\n').count();
         let with_return = text.matches("\r\n").count();
         let line_end = if with_return * 2 > all { "\r\n" } else { "\n" };
-        Self { line_end, unit: unit(text) }
+        Self {
+            line_end,
+            unit: unit(text),
+        }
     }
 }
 
@@ -37,7 +40,9 @@ fn unit(text: &str) -> Option<String> {
         before = width;
     }
     // One space is an alignment, not a level.
-    let best = (2..=8).max_by_key(|&width| (spaces[width], width == 4)).unwrap_or(4);
+    let best = (2..=8)
+        .max_by_key(|&width| (spaces[width], width == 4))
+        .unwrap_or(4);
     let seen = spaces[best];
     if tabs > seen.max(1) || tabs > 0 && seen == 0 {
         Some("\t".to_owned())
@@ -71,7 +76,13 @@ pub(super) fn in_units(text: &str, unit: &str) -> String {
         .split('\n')
         .skip(1)
         .filter(|line| !line.trim().is_empty() && indent(line) > 0)
-        .map(|line| if line.starts_with('\t') { 1 } else { indent(line) })
+        .map(|line| {
+            if line.starts_with('\t') {
+                1
+            } else {
+                indent(line)
+            }
+        })
         .min()
         .unwrap_or(1);
     let mut lines = text.split('\n');
@@ -108,6 +119,9 @@ mod tests {
     #[test]
     fn lines_move_with_their_block() {
         assert_eq!(reindent("a\n    b\n\n  c", "  ", "\t"), "a\n\t  b\n\n\tc");
-        assert_eq!(in_units("if x {\n  a\n    b\n}", "\t"), "if x {\n\ta\n\t\tb\n}");
+        assert_eq!(
+            in_units("if x {\n  a\n    b\n}", "\t"),
+            "if x {\n\ta\n\t\tb\n}"
+        );
     }
 }

@@ -35,17 +35,26 @@ impl Template {
                 let name = hole.name.ok_or(RewriteError::Nameless)?;
                 match variables.iter().position(|variable| *variable == name) {
                     Some(index) => Ok(Part::Hole(index)),
-                    None => Err(RewriteError::Unbound { name, bound: variables.to_vec() }),
+                    None => Err(RewriteError::Unbound {
+                        name,
+                        bound: variables.to_vec(),
+                    }),
                 }
             }
         };
-        let pieces = fragment.pieces.into_iter().map(part).collect::<Result<_, _>>()?;
+        let pieces = fragment
+            .pieces
+            .into_iter()
+            .map(part)
+            .collect::<Result<_, _>>()?;
         Ok(Self { pieces })
     }
 
     /// Whether it deletes what it replaces.
     pub(super) fn is_empty(&self) -> bool {
-        self.pieces.iter().all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
+        self.pieces
+            .iter()
+            .all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
     }
 
     pub(super) fn uses(&self, variable: usize) -> bool {

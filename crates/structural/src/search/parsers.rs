@@ -18,7 +18,10 @@ impl Parsers {
         source: &[u8],
         late: &dyn Fn() -> bool,
     ) -> Option<Tree> {
-        let known = self.by_language.iter().position(|(id, _)| id == grammar.id());
+        let known = self
+            .by_language
+            .iter()
+            .position(|(id, _)| id == grammar.id());
         let index = known.unwrap_or_else(|| {
             let mut parser = Parser::new();
             parser
@@ -29,7 +32,11 @@ impl Parsers {
         });
         let parser = &mut self.by_language[index].1;
         let mut progress = |_: &tree_sitter::ParseState| {
-            if late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if late() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let options = ParseOptions::new().progress_callback(&mut progress);
         let mut read = |at: usize, _| source.get(at..).unwrap_or_default();

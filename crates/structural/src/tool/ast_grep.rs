@@ -33,7 +33,10 @@ impl AstGrep {
     pub(super) fn new(structural: Structural) -> Self {
         let spec = ToolSpec::new("ast_grep", Tier::Read, DESCRIPTION)
             .parameters::<GrepArgs>()
-            .hint("regex", "patterns are code; use a text search for a regular expression")
+            .hint(
+                "regex",
+                "patterns are code; use a text search for a regular expression",
+            )
             .hint("rewrite", "`ast_grep` only finds; `ast_edit` rewrites")
             .hint("glob", "a glob goes into `path`");
         Self { spec, structural }
@@ -56,7 +59,7 @@ impl AstGrep {
             let shared = &structural.shared;
             let search = Search {
                 grammars: &*shared.grammars,
-                target: Target::resolve(&shared.workspace, args.path.as_deref())?,
+                target: Target::resolve(&shared.root, args.path.as_deref())?,
                 pattern: args.pattern,
                 language: args.language,
                 context: args.context,
@@ -64,9 +67,11 @@ impl AstGrep {
                 threads: shared.threads,
             };
             let report = search.run(interrupted)?;
-            Ok::<_, Error>(render::search(&shared.workspace, &report))
+            Ok::<_, Error>(render::search(&shared.root, &report))
         });
-        report.await?.map_err(|error| tool_error(error, context))
+        report
+            .await?
+            .map_err(|error| tool_error(error, self.structural.workspace(), context))
     }
 }
 

@@ -209,7 +209,8 @@ fn object(schema: &Value, value: Value, place: &str, problems: &mut Problems) ->
     }
 }
 
-/// The one argument that a lone string can stand for: `["yes", "no"]` for a list of `{label, description?}`.
+/// The one argument that a lone string can stand for: `["yes", "no"]` for a list of `{label,
+/// description?}`.
 fn only_required_string(schema: &Value) -> Option<&str> {
     let [Value::String(name)] = schema.get("required")?.as_array()?.as_slice() else {
         return None;

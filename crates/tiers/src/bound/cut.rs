@@ -1,8 +1,10 @@
-//! Where text may be cut: not within a grapheme (and so not within a character or a CRLF), not within an ANSI sequence.
+//! Where text may be cut: not within a grapheme (and so not within a character or a CRLF), not
+//! within an ANSI sequence.
 
 use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
-/// Longest ANSI sequence that is taken for one. An escape that goes on for longer is just an escape.
+/// Longest ANSI sequence that is taken for one. An escape that goes on for longer is just an
+/// escape.
 const LONGEST_SEQUENCE: usize = 4_096;
 
 /// The end of the part to keep at the beginning: at most `bytes` and `lines`.
@@ -97,8 +99,8 @@ fn enclosing(text: &str, index: usize) -> Option<(usize, usize)> {
         })
 }
 
-/// The length of the ANSI sequence at the beginning of `text`, which begins with an escape; `None` if it is broken off,
-/// malformed or too long.
+/// The length of the ANSI sequence at the beginning of `text`, which begins with an escape; `None`
+/// if it is broken off, malformed or too long.
 pub(super) fn sequence(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let bytes = &bytes[..bytes.len().min(LONGEST_SEQUENCE)];

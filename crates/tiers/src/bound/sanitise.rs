@@ -6,11 +6,11 @@ use super::cut::sequence;
 
 /// Makes what a child process or a model wrote harmless: to a terminal, and to whoever reads.
 ///
-/// Colours (SGR sequences) are left out, since they mean nothing to a model and hide nothing. Every other control
-/// character is made visible, so that nothing can repaint a screen, set a clipboard, or read differently than it is
-/// stored: an escape becomes `␛`, C1 controls and characters that override the direction of text become `\u{…}`.
-/// Line breaks and tabs stay; CRLF becomes a line break, and so does a lone CR, which would hide what stands before
-/// it.
+/// Colours (SGR sequences) are left out, since they mean nothing to a model and hide nothing. Every
+/// other control character is made visible, so that nothing can repaint a screen, set a clipboard,
+/// or read differently than it is stored: an escape becomes `␛`, C1 controls and characters that
+/// override the direction of text become `\u{…}`. Line breaks and tabs stay; CRLF becomes a line
+/// break, and so does a lone CR, which would hide what stands before it.
 ///
 /// ```
 /// use terret_tiers::bound::sanitise;
@@ -56,7 +56,8 @@ pub fn sanitise(text: &str) -> Cow<'_, str> {
 fn is_harmful(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
-        // Separators that some renderers take for line breaks, and what overrides the direction of text.
+        // Separators that some renderers take for line breaks, and what overrides the direction of
+        // text.
         '\u{2028}' | '\u{2029}' | '\u{61c}' | '\u{200e}' | '\u{200f}' => true,
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         character => character.is_control(),

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-/// The schema for a provider's strict mode as OpenAI defines it: every property is required, and an optional one may be
-/// null instead. At every depth.
+/// The schema for a provider's strict mode as OpenAI defines it: every property is required, and an
+/// optional one may be null instead. At every depth.
 ///
-/// A call that was made by it passes [`arguments::check`](crate::arguments::check) under the original schema, which
-/// takes null for absent.
+/// A call that was made by it passes [`arguments::check`](crate::arguments::check) under the
+/// original schema, which takes null for absent.
 pub fn openai_strict(schema: &Value) -> Value {
     map_objects(schema, &|object| {
         let Some(Value::Object(properties)) = object.get_mut("properties") else {
@@ -31,11 +31,12 @@ pub fn openai_strict(schema: &Value) -> Value {
     })
 }
 
-/// The schema for the `parameters` of a Gemini function declaration: without `additionalProperties`, with `nullable`
-/// instead of a null type, without an empty `required`. At every depth.
+/// The schema for the `parameters` of a Gemini function declaration: without
+/// `additionalProperties`, with `nullable` instead of a null type, without an empty `required`. At
+/// every depth.
 ///
-/// `Value::Null` for a tool without arguments, since an object without properties is refused: `parameters` is then
-/// left out.
+/// `Value::Null` for a tool without arguments, since an object without properties is refused:
+/// `parameters` is then left out.
 pub fn gemini(schema: &Value) -> Value {
     if super::properties(schema).is_some_and(Map::is_empty) {
         return Value::Null;
@@ -80,7 +81,8 @@ fn nullable(property: &mut Value) {
     }
 }
 
-/// Applies `change` to every schema within `schema`, innermost first. A property's name is never taken for a keyword.
+/// Applies `change` to every schema within `schema`, innermost first. A property's name is never
+/// taken for a keyword.
 fn map_objects(schema: &Value, change: &dyn Fn(&mut Map<String, Value>)) -> Value {
     let Value::Object(source) = schema else {
         return schema.clone();

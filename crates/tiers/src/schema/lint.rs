@@ -7,7 +7,8 @@ const LONGEST_DESCRIPTION: usize = 1_024;
 
 const SCALARS: [&str; 4] = ["string", "integer", "number", "boolean"];
 
-/// Checks that a schema is within the safe core (see the [module](self)), which every common provider takes.
+/// Checks that a schema is within the safe core (see [the module](crate::schema)), which every
+/// common provider takes.
 ///
 /// # Errors
 ///

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that say nothing that the safe core needs: ranges and formats are checked when arguments are read.
+/// Keywords that say nothing that the safe core needs: ranges and formats are checked when
+/// arguments are read.
 const DROPPED: [&str; 17] = [
     "$schema",
     "title",
@@ -118,8 +119,8 @@ fn unwrap_option(schema: &mut Map<String, Value>) {
     }
 }
 
-/// An enum with described variants is a choice between constants; it becomes a list of words whose descriptions join
-/// that of the enum.
+/// An enum with described variants is a choice between constants; it becomes a list of words whose
+/// descriptions join that of the enum.
 fn collect_words(schema: &mut Map<String, Value>) {
     if let Some(constant) = schema.shift_remove("const") {
         schema.insert("enum".to_owned(), json!([constant]));

@@ -126,7 +126,8 @@ impl Request {
         self.caller.as_ref()
     }
 
-    /// The highest tier that the call may reach: set for nested calls, which a [`Caller`] must keep to it.
+    /// The highest tier that the call may reach: set for nested calls, which a [`Caller`] must keep
+    /// to it.
     pub fn cap(&self) -> Option<Tier> {
         self.cap
     }

@@ -1,0 +1,566 @@
+//! The tools over real folders, called as a harness calls them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use terret_structural::{Options, Structural};
+use terret_tiers::{CallContext, ErrorKind, Output, Tool, ToolError};
+
+struct Folder {
+    root: tempfile::TempDir,
+    state: tempfile::TempDir,
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let state = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            write(root.path(), path, text.as_bytes());
+        }
+        let options = Options::default().state_dir(state.path());
+        let tools = Structural::with_options(root.path(), options).tools();
+        Self { root, state, tools }
+    }
+
+    fn call(&self, name: &str, arguments: Value) -> Result<Output, ToolError> {
+        let tool = self
+            .tools
+            .iter()
+            .find(|tool| tool.spec().name == name)
+            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        let arguments = tool.validate(arguments)?;
+        runtime.block_on(tool.call(arguments, &CallContext::detached()))
+    }
+
+    fn text(&self, name: &str, arguments: Value) -> String {
+        match self.call(name, arguments) {
+            Ok(output) => output.to_text(),
+            Err(error) => format!("{}: {}", error.kind, error.message),
+        }
+    }
+
+    fn check(&self, name: &str, arguments: Value, expected: Expect) {
+        expected.assert_eq(&self.text(name, arguments));
+    }
+
+    fn paths(&self, arguments: Value) -> Vec<String> {
+        let output = self.call("ast_grep", arguments).unwrap();
+        let matches = output.details["matches"].as_array().unwrap();
+        matches
+            .iter()
+            .map(|found| format!("{}:{}", found["path"].as_str().unwrap(), found["line"]))
+            .collect()
+    }
+
+    fn read(&self, path: &str) -> String {
+        std::fs::read_to_string(self.root.path().join(path)).unwrap()
+    }
+}
+
+fn write(root: &Path, path: &str, bytes: &[u8]) {
+    let path = root.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_search_shows_lines_and_captures() {
+    let folder = Folder::new(&[
+        (
+            "lib/a.dart",
+            "void m() {\n  dispose(user.name);\n  var s = 'dispose(x)';\n}\nvoid dispose(int x) {}\n",
+        ),
+        (
+            "lib/b.dart",
+            "// dispose(y)\nvoid n() {\n  dispose(\n    z,\n  );\n}\n",
+        ),
+    ]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "dispose($X)", "language": "dart" }),
+        expect![[r#"
+        pattern read as: expression, call_expression
+        lib/a.dart:2
+          2:   dispose(user.name);
+          $X = user.name
+        lib/b.dart:3
+          3:   dispose(
+          4:     z,
+          5:   );
+          $X = z
+        2 matches; 2 files searched"#]],
+    );
+    folder.check("ast_grep", json!({ "pattern": "class $C", "language": "dart" }), expect!["invalid_arguments: a metavariable stands for a whole node, here it is part of the token `$C` (Dart); write the token out, or put the metavariable in its place"]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "name: $X", "language": "dart" }),
+        expect![[r#"
+        pattern read as: statement, labeled_statement
+        0 matches; 2 files searched"#]],
+    );
+}
+
+#[test]
+fn results_are_ordered_and_stop_early() {
+    let files: Vec<(String, String)> = (0..40)
+        .map(|number| (format!("f{number:02}/x.py"), "f(1)\nf(2)\n".repeat(3)))
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), text.as_str()))
+        .collect();
+    let folder = Folder::new(&files);
+    let all = folder.paths(json!({ "pattern": "f($X)", "max_results": 1000 }));
+    assert_eq!(all.len(), 240);
+    let mut sorted = all.clone();
+    sorted.sort_by_key(|place| {
+        let (path, line) = place.split_once(':').unwrap();
+        (path.to_owned(), line.parse::<usize>().unwrap())
+    });
+    assert_eq!(all, sorted);
+    for _ in 0..5 {
+        let output = folder
+            .call("ast_grep", json!({ "pattern": "f($X)", "max_results": 7 }))
+            .unwrap();
+        assert_eq!(output.details["matches"].as_array().unwrap().len(), 7);
+        assert_eq!(output.details["more"], true);
+        assert!(output.truncated);
+        let shown = folder.paths(json!({ "pattern": "f($X)", "max_results": 7 }));
+        assert_eq!(shown, all[..7], "the same whatever the threads do");
+    }
+}
+
+#[test]
+fn what_is_walked() {
+    let folder = Folder::new(&[
+        (".gitignore", "target\n"),
+        ("a.py", "f(1)\n"),
+        ("target/b.py", "f(1)\n"),
+        (".hidden/c.py", "f(1)\n"),
+        ("src/d.py", "f(1)\n"),
+        ("src/e.pyi", "f(1)\n"),
+        ("src/deep/g.py", "f(1)\n"),
+        ("src/[id].py", "f(1)\n"),
+        ("notes.txt", "f(1)\n"),
+        ("bin.py", "f(1)\n\0\n"),
+    ]);
+    let grep = |path: Option<&str>| folder.paths(json!({ "pattern": "f($X)", "path": path }));
+    assert_eq!(
+        grep(None),
+        [
+            "a.py:1",
+            "src/[id].py:1",
+            "src/d.py:1",
+            "src/deep/g.py:1",
+            "src/e.pyi:1"
+        ]
+    );
+    assert_eq!(grep(Some("src/*.py")), ["src/[id].py:1", "src/d.py:1"]);
+    assert_eq!(grep(Some("**/g.py")), ["src/deep/g.py:1"]);
+    assert_eq!(grep(Some("src/{d,e}.*")), ["src/d.py:1", "src/e.pyi:1"]);
+    assert_eq!(
+        grep(Some("src/[id].py")),
+        ["src/[id].py:1"],
+        "a file of that name, no glob"
+    );
+    assert_eq!(
+        grep(Some("target/b.py")),
+        ["target/b.py:1"],
+        "named explicitly"
+    );
+    assert_eq!(grep(Some("bin.py")), ["bin.py:1"], "named explicitly");
+    let outside = tempfile::tempdir().unwrap();
+    write(outside.path(), "x.py", b"f(1)\n");
+    std::os::unix::fs::symlink(outside.path(), folder.root.path().join("src/link")).unwrap();
+    folder.check("ast_grep", json!({ "pattern": "f($X)", "path": "src/**/x.py" }), expect!["not_found: no file there is in a language that is searched; ignored and hidden files are left out: name one to search it, or pass `language`"]);
+    folder.check("ast_grep", json!({ "pattern": "f($X)", "path": "nope" }), expect!["not_found: no file or folder `nope` in the workspace; paths are relative to its root, and a glob such as `src/**/*.rs` is accepted"]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "f($X)", "path": "notes.txt" }),
+        expect![
+            "not_found: the language of `notes.txt` is not known from its name; pass `language`"
+        ],
+    );
+    let named = folder.paths(json!({ "pattern": "f($X)", "path": "notes.txt", "language": "py" }));
+    assert_eq!(named, ["notes.txt:1"]);
+}
+
+#[test]
+fn languages_of_a_mixed_folder_compete() {
+    let folder = Folder::new(&[
+        ("a.ts", "const f = (x) => x;\n"),
+        ("b.rs", "fn f() { let y = |x| x; }\n"),
+        ("c.tsx", "const g = (x) => x;\n"),
+        ("d.go", "package p\n\nfunc f() { g(1) }\n"),
+    ]);
+    folder.check("ast_grep", json!({ "pattern": "($X) => $X" }), expect![[r#"
+        pattern read as: rust: arm, match_arm | tsx: expression, arrow_function | typescript: expression, arrow_function
+        a.ts:1
+          1: const f = (x) => x;
+          $X = x
+        c.tsx:1
+          1: const g = (x) => x;
+          $X = x
+        2 matches; 3 files searched; not searched, since the pattern does not parse there: go"#]]);
+    assert_eq!(
+        folder.paths(json!({ "pattern": "($X) => $X", "language": "ts" })),
+        ["a.ts:1", "c.tsx:1"]
+    );
+    assert_eq!(
+        folder.paths(json!({ "pattern": "($X) => $X", "language": "tsx" })),
+        ["c.tsx:1"]
+    );
+    let error = folder
+        .call("ast_grep", json!({ "pattern": "(((" }))
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidArguments);
+    for language in ["Go", "Rust", "TypeScript", "TSX"] {
+        assert!(error.message.contains(language), "{}", error.message);
+    }
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "f()", "language": "klingon" }),
+        expect!["invalid_arguments: unknown language `klingon`"],
+    );
+    folder.check("ast_grep", json!({ "pattern": "f()", "language": "rust", "context": "verb" }), expect!["invalid_arguments: Rust has no context `verb`; it has: statement, expression, member, declaration, type, pattern, arm, field, parameter, initializer, visibility, attribute, generic, bound, where, variant, use_tree, type_argument"]);
+}
+
+#[test]
+fn zero_matches_say_what_is_near() {
+    let folder = Folder::new(&[
+        ("a.rs", "pub fn a() {}\npub fn b() {}\nasync fn c() {}\n"),
+        ("b.dart", "var a = f(name: 1);\nvar b = f(name: 2);\n"),
+    ]);
+    folder.check("ast_grep", json!({ "pattern": "fn $F() { $$$B }", "language": "rust" }), expect![[r#"
+        pattern read as: statement, function_item
+        0 matches; 2 differ only by `visibility_modifier`, 1 differs only by `function_modifiers`: write them into the pattern; 1 file searched"#]]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "name: $X", "language": "dart" }),
+        expect![[r#"
+        pattern read as: statement, labeled_statement
+        0 matches; 2 as named argument: pass `context: argument`; 1 file searched"#]],
+    );
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "name: $X", "language": "dart", "context": "argument" }),
+        expect![[r#"
+        pattern read as: argument, named_argument
+        b.dart:1
+          1: var a = f(name: 1);
+          $X = 1
+        b.dart:2
+          2: var b = f(name: 2);
+          $X = 2
+        2 matches; 1 file searched"#]],
+    );
+}
+
+#[test]
+fn odd_files_are_ordinary() {
+    let folder = Folder::new(&[
+        ("broken.ts", "f(1);\nlet = = ;\nf(2);\n"),
+        ("crlf.ts", "\u{feff}f(1);\r\n\tf(2);\r\n"),
+    ]);
+    write(folder.root.path(), "latin.py", b"x = 'caf\xe9'; f(x)\n");
+    folder.check("ast_grep", json!({ "pattern": "f($X)" }), expect![[r#"
+        pattern read as: python: expression, call | typescript: expression, call_expression
+        broken.ts:1
+          1: f(1);
+          $X = 1
+        broken.ts:3
+          3: f(2);
+          $X = 2
+        crlf.ts:1
+          1: f(1);
+          $X = 1
+        crlf.ts:2
+          2: 	f(2);
+          $X = 2
+        latin.py:1
+          1: x = 'caf�'; f(x)
+          $X = x
+        5 matches; 3 files searched; 1 file with syntax errors, searched in the sound parts (broken.ts)"#]]);
+    let output = folder
+        .call(
+            "ast_grep",
+            json!({ "pattern": "f($X)", "path": "latin.py" }),
+        )
+        .unwrap();
+    assert_eq!(
+        output.details["matches"][0]["column"], 13,
+        "characters, not bytes"
+    );
+    folder.check(
+        "ast_edit",
+        json!({ "pattern": "f($X)", "rewrite": "g($X)", "language": "python" }),
+        expect![[r#"
+        refused: nothing is staged, since not every file can be edited:
+        - latin.py: the file is not UTF-8: it is searched, but not edited
+        narrow `path` to leave them out"#]],
+    );
+}
+
+#[test]
+fn an_edit_is_proposed_and_accepted() {
+    let folder = Folder::new(&[
+        ("a.dart", "void m() {\r\n  dispose(a);\r\n}\r\n"),
+        ("b.dart", "void n() { dispose(b); dispose(c /* why */); }"),
+    ]);
+    folder.check("ast_edit", json!({ "pattern": "dispose($X)", "rewrite": "$X.dispose()", "language": "dart" }), expect![[r#"
+        (proposed) 3 replacements in 2 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+        pattern read as: expression, call_expression
+        --- a/a.dart
+        +++ b/a.dart
+        @@ -1,3 +1,3 @@
+         void m() {
+        -  dispose(a);
+        +  a.dispose();
+         }
+        --- a/b.dart
+        +++ b/b.dart
+        @@ -1 +1 @@
+        -void n() { dispose(b); dispose(c /* why */); }
+        \ No newline at end of file
+        +void n() { b.dispose(); c.dispose(); }
+        \ No newline at end of file
+        1 comment inside replaced code would be lost
+        2 files searched"#]]);
+    assert_eq!(
+        folder.read("b.dart"),
+        "void n() { dispose(b); dispose(c /* why */); }",
+        "not written yet"
+    );
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_1", "action": "accept" }),
+        expect![[r#"
+        applied edit_1: 3 replacements in 2 files
+        a.dart
+        b.dart"#]],
+    );
+    assert_eq!(
+        folder.read("a.dart"),
+        "void m() {\r\n  a.dispose();\r\n}\r\n"
+    );
+    assert_eq!(
+        folder.read("b.dart"),
+        "void n() { b.dispose(); c.dispose(); }"
+    );
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_1", "action": "accept" }),
+        expect!["refused: `edit_1` is already applied"],
+    );
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_2", "action": "accept" }),
+        expect!["not_found: no change `edit_2` is staged, and none is open; `ast_edit` stages one"],
+    );
+    let left: Vec<_> = std::fs::read_dir(folder.root.path()).unwrap().collect();
+    assert_eq!(left.len(), 2, "no temporary file: {left:?}");
+    assert!(folder.state.path().exists());
+}
+
+#[test]
+fn a_changed_file_refuses_the_whole() {
+    let folder = Folder::new(&[("a.py", "f(1)\n"), ("b.py", "f(2)\n")]);
+    folder
+        .call(
+            "ast_edit",
+            json!({ "pattern": "f($X)", "rewrite": "g($X)", "language": "python" }),
+        )
+        .unwrap();
+    write(folder.root.path(), "b.py", b"f(3)\n");
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_1", "action": "accept" }),
+        expect![[r#"
+        refused: nothing was written, because of 1 file:
+          b.py: its content is not what it was when the change was staged (5 bytes then and now)
+        `edit_1` stays open; run `ast_edit` again for a fresh change"#]],
+    );
+    assert_eq!(
+        (folder.read("a.py"), folder.read("b.py")),
+        ("f(1)\n".into(), "f(3)\n".into())
+    );
+    write(folder.root.path(), "b.py", b"f(2)\n");
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_1", "action": "accept" }),
+        expect![[r#"
+        applied edit_1: 2 replacements in 2 files
+        a.py
+        b.py"#]],
+    );
+    assert_eq!(
+        folder.read("b.py"),
+        "g(2)\n",
+        "the file is as it was when it was staged"
+    );
+}
+
+#[test]
+fn two_changes_of_one_file() {
+    let folder = Folder::new(&[("a.py", "f(1)\nh(1)\n")]);
+    folder
+        .call(
+            "ast_edit",
+            json!({ "pattern": "f($X)", "rewrite": "g($X)", "language": "python" }),
+        )
+        .unwrap();
+    folder
+        .call(
+            "ast_edit",
+            json!({ "pattern": "h($X)", "rewrite": "i($X)", "language": "python" }),
+        )
+        .unwrap();
+    folder.check("resolve", json!({ "edit_id": "edit_9", "action": "discard" }), expect!["not_found: no change `edit_9` is staged; open are: edit_1 (`f($X)` → `g($X)`), edit_2 (`h($X)` → `i($X)`)"]);
+    folder
+        .call(
+            "resolve",
+            json!({ "edit_id": "edit_1", "action": "accept" }),
+        )
+        .unwrap();
+    let error = folder
+        .call(
+            "resolve",
+            json!({ "edit_id": "edit_2", "action": "accept" }),
+        )
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Refused);
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_2", "action": "discard" }),
+        expect!["discarded edit_2: `h($X)` → `i($X)`"],
+    );
+    assert_eq!(folder.read("a.py"), "g(1)\nh(1)\n");
+}
+
+#[test]
+fn edits_are_checked_before_anything_is_staged() {
+    let folder = Folder::new(&[("a.ts", "f(g(1));\nh(2);\n")]);
+    let rows = [
+        (
+            json!({ "pattern": "f($A)", "rewrite": "x($B)" }),
+            expect![
+                "invalid_arguments: the rewrite uses `$B`, which the pattern does not bind; it binds: $A"
+            ],
+        ),
+        (
+            json!({ "pattern": "f($A)" }),
+            expect![
+                "invalid_arguments: `rewrite` is missing: the text to put in place of the pattern, empty to delete it"
+            ],
+        ),
+        (
+            json!({ "pattern": "f($A)", "rewrite": "x", "edits": [] }),
+            expect![
+                "invalid_arguments: give either `pattern` and `rewrite`, or `edits`, a list of {pattern, rewrite}"
+            ],
+        ),
+        (
+            json!({ "edits": [] }),
+            expect!["invalid_arguments: `edits` is empty: give at least one {pattern, rewrite}"],
+        ),
+        (
+            json!({ "pattern": "f($A)", "rewrite": "x($A" }),
+            expect![[r#"
+            refused: the rewrite breaks the syntax, nothing is staged:
+            - a.ts:1:7: x(g(1);
+            mend the rewrite, or pass `allow_syntax_errors`"#]],
+        ),
+        (
+            json!({ "pattern": "q($A)", "rewrite": "r($A)" }),
+            expect![[r#"
+            pattern read as: expression, call_expression
+            0 matches: nothing is staged
+            1 file searched"#]],
+        ),
+        (
+            json!({ "pattern": "f($A)", "rewrite": "f($A)" }),
+            expect![[r#"
+            pattern read as: expression, call_expression
+            1 match, and the rewrite is what stands there already: nothing is staged
+            1 file searched"#]],
+        ),
+        (
+            json!({ "edits": [
+            { "pattern": "f($A)", "rewrite": "F($A)" },
+            { "pattern": "g($A)", "rewrite": "G($A)" },
+            { "pattern": "h($A)", "rewrite": "" },
+        ] }),
+            expect![[r#"
+            (proposed) 3 replacements in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+            pattern 1 read as: expression, call_expression
+            pattern 2 read as: expression, call_expression
+            pattern 3 read as: expression, call_expression
+            --- a/a.ts
+            +++ b/a.ts
+            @@ -1,2 +1 @@
+            -f(g(1));
+            -h(2);
+            +F(G(1));
+            1 file searched"#]],
+        ),
+        (
+            json!({ "edits": [
+            { "pattern": "f($A)", "rewrite": "F($A)" },
+            { "pattern": "f(g($A))", "rewrite": "G($A)" },
+        ] }),
+            expect![[r#"
+            refused: nothing is staged, since not every file can be edited:
+            - a.ts: edits 1 and 2 both want the code at line 1; do them one after the other
+            narrow `path` to leave them out"#]],
+        ),
+    ];
+    for (mut arguments, expected) in rows {
+        arguments["path"] = json!("a.ts");
+        folder.check("ast_edit", arguments, expected);
+    }
+    folder.check("ast_edit", json!({ "pattern": "f($A)", "rewrite": "x" }), expect!["invalid_arguments: pass `language`: an edit over a folder is for one language, since the same pattern can mean something else in another"]);
+}
+
+#[test]
+fn a_cancelled_call_ends() {
+    let folder = Folder::new(&[("a.py", "f(1)\n")]);
+    let token = terret_tiers::CancellationToken::new();
+    token.cancel();
+    let context = CallContext::builder().cancel(token).build();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let error = runtime
+        .block_on(folder.tools[0].call(json!({ "pattern": "f($X)" }), &context))
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Cancelled);
+    let context = CallContext::builder()
+        .deadline(std::time::Instant::now())
+        .build();
+    let error = runtime
+        .block_on(folder.tools[0].call(json!({ "pattern": "f($X)" }), &context))
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::TimedOut);
+}
+
+#[test]
+fn the_schemas_are_portable() {
+    for tool in Folder::new(&[]).tools {
+        let spec = tool.spec();
+        assert_eq!(
+            terret_tiers::schema::lint(&spec.parameters),
+            Ok(()),
+            "{}",
+            spec.name
+        );
+    }
+}
