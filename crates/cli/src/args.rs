@@ -135,7 +135,10 @@ fn pair(text: &str) -> Result<Pair, String> {
     };
     let pair = |key: &str, value| match key {
         "" => Err("the key before `=` is missing".to_owned()),
-        key => Ok(Pair { key: key.to_owned(), value }),
+        key => Ok(Pair {
+            key: key.to_owned(),
+            value,
+        }),
     };
     match key.strip_suffix(':') {
         Some(key) => {
@@ -179,6 +182,10 @@ mod tests {
                 .map_err(str::to_owned);
             assert_eq!(found, expected, "{text}");
         }
-        assert!(pair("edits:=[").unwrap_err().starts_with("what follows `:=` is no JSON"));
+        assert!(
+            pair("edits:=[")
+                .unwrap_err()
+                .starts_with("what follows `:=` is no JSON")
+        );
     }
 }

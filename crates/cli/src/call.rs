@@ -16,7 +16,13 @@ use crate::signals::Interrupts;
 use crate::{host, out};
 
 pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
-    let CallArgs { tool, arguments, pairs, cap, json } = args;
+    let CallArgs {
+        tool,
+        arguments,
+        pairs,
+        cap,
+        json,
+    } = args;
     let arguments = merged(arguments, pairs)?;
     let run = host::run(workspace)?;
     let surface = host::surface(&run, cap.tier);
@@ -41,9 +47,15 @@ pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
     if let Some(id) = staged {
         let lost = format!("note: {id} ends with this process. {TOGETHER}");
         // It corrects what the text tells the reader to do next, so it belongs beside the text.
-        if json { exit::note(&lost) } else { out::text(&lost)? }
+        if json {
+            exit::note(&lost)
+        } else {
+            out::text(&lost)?
+        }
     }
-    let Some(error) = &reply.error else { return Ok(ExitCode::SUCCESS) };
+    let Some(error) = &reply.error else {
+        return Ok(ExitCode::SUCCESS);
+    };
     if !json {
         exit::say(&format!("error[{}]", error.kind), &error.message);
     }
@@ -59,7 +71,10 @@ a line is {\"id\": 1, \"tool\": \"ast_edit\", \"arguments\": {…}} and the next
 /// The id of the change that a call has staged.
 fn staged(output: &Output) -> Option<String> {
     let proposed = output.to_text().starts_with("(proposed)");
-    output.details["edit_id"].as_str().filter(|_| proposed).map(str::to_owned)
+    output.details["edit_id"]
+        .as_str()
+        .filter(|_| proposed)
+        .map(str::to_owned)
 }
 
 /// The error with what only this command knows about it: no staged change is ever found here.
@@ -75,7 +90,9 @@ fn merged(json: Option<String>, pairs: Vec<Pair>) -> Result<Value> {
     let mut arguments = match json.as_deref() {
         Some("-") => {
             let mut text = String::new();
-            std::io::stdin().read_to_string(&mut text).context("standard input")?;
+            std::io::stdin()
+                .read_to_string(&mut text)
+                .context("standard input")?;
             parsed(&text)?
         }
         Some(text) => parsed(text)?,
@@ -106,16 +123,25 @@ mod tests {
     use super::*;
 
     fn pair(key: &str, value: Value) -> Pair {
-        Pair { key: key.to_owned(), value }
+        Pair {
+            key: key.to_owned(),
+            value,
+        }
     }
 
     #[test]
     fn a_pair_wins_over_json() {
         let json = || Some(r#"{"a": 1, "b": 2}"#.to_owned());
         let merge = |pairs| merged(json(), pairs).map_err(|error| error.to_string());
-        assert_eq!(merge(vec![pair("b", json!("x"))]), Ok(json!({"a": 1, "b": "x"})));
+        assert_eq!(
+            merge(vec![pair("b", json!("x"))]),
+            Ok(json!({"a": 1, "b": "x"}))
+        );
         let twice = merge(vec![pair("b", json!(1)), pair("b", json!(2))]);
-        assert_eq!(twice.unwrap_err(), "--arg b is given twice; a list is `--arg 'b:=[…]'`");
+        assert_eq!(
+            twice.unwrap_err(),
+            "--arg b is given twice; a list is `--arg 'b:=[…]'`"
+        );
     }
 
     #[test]
@@ -124,7 +150,10 @@ mod tests {
             let output = Output::text(text).with_details(json!({"edit_id": "edit_1"}));
             staged(&output)
         };
-        assert_eq!(staged_by("(proposed) 2 replacements").as_deref(), Some("edit_1"));
+        assert_eq!(
+            staged_by("(proposed) 2 replacements").as_deref(),
+            Some("edit_1")
+        );
         assert_eq!(staged_by("0 matches"), None);
     }
 }

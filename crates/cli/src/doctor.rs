@@ -21,7 +21,11 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
     let compiled_in = Shipped.ids();
     let languages: Vec<Language<'_>> = Shipped::known()
         .into_iter()
-        .map(|(id, feature)| Language { id, feature, compiled_in: compiled_in.contains(&id) })
+        .map(|(id, feature)| Language {
+            id,
+            feature,
+            compiled_in: compiled_in.contains(&id),
+        })
         .collect();
     if args.json {
         out::json(&details(&languages))?;
@@ -45,7 +49,11 @@ fn details(languages: &[Language<'_>]) -> Value {
 fn report(languages: &[Language<'_>]) -> String {
     let (here, missing): (Vec<_>, Vec<_>) =
         languages.iter().partition(|language| language.compiled_in);
-    let ids = here.iter().map(|language| language.id).collect::<Vec<_>>().join(", ");
+    let ids = here
+        .iter()
+        .map(|language| language.id)
+        .collect::<Vec<_>>()
+        .join(", ");
     let mut text = match here.len() {
         0 => "grammars: none is compiled in, so there is no structural search\n".to_owned(),
         count => format!("grammars: {count} compiled in: {ids}\n"),
@@ -69,7 +77,11 @@ mod tests {
 
     #[test]
     fn what_is_missing_comes_with_how_to_get_it() {
-        let language = |id, feature, compiled_in| Language { id, feature, compiled_in };
+        let language = |id, feature, compiled_in| Language {
+            id,
+            feature,
+            compiled_in,
+        };
         let languages = [
             language("dart", "dart", true),
             language("kotlin", "kotlin", false),

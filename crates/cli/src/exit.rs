@@ -77,11 +77,19 @@ pub(crate) fn of(done: anyhow::Result<ExitCode>) -> ExitCode {
     }
     // Whoever read the output has had enough of it, which is no error.
     let closed = |cause: &io::Error| cause.kind() == io::ErrorKind::BrokenPipe;
-    if error.chain().filter_map(|cause| cause.downcast_ref()).any(closed) {
+    if error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref())
+        .any(closed)
+    {
         return ExitCode::SUCCESS;
     }
     say("error", &format!("{error:#}"));
-    if error.is::<Usage>() { USAGE.into() } else { ExitCode::FAILURE }
+    if error.is::<Usage>() {
+        USAGE.into()
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// Says on standard error what went wrong.

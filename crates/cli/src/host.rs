@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use terret::Run;
-use terret::structural;
 use terret::tiers::{AllowUpTo, Surface, Tier};
 use tokio::runtime::Runtime;
 
@@ -25,7 +24,6 @@ pub(crate) fn workspace(directory: Option<PathBuf>) -> Result<PathBuf> {
 /// The run over a folder, with all that can be wired.
 pub(crate) fn run(workspace: PathBuf) -> Result<Run> {
     Run::builder(workspace)
-        .structural(structural::Options::default())
         .build()
         .context("the tools do not fit together")
 }
@@ -38,5 +36,8 @@ pub(crate) fn surface(run: &Run, cap: Tier) -> Surface {
 
 /// The runtime for calls: this thread, and none besides.
 pub(crate) fn runtime() -> Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread().enable_io().build().context("no runtime")
+    tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .context("no runtime")
 }

@@ -34,7 +34,10 @@ impl Images {
                 Part::Image { mime, bytes } => {
                     let path = self.write(mime, bytes)?.display().to_string();
                     text.push_str(&format!("[image: {mime}, saved as {path}]"));
-                    saved.push(Saved { path, mime: mime.clone() });
+                    saved.push(Saved {
+                        path,
+                        mime: mime.clone(),
+                    });
                 }
             }
         }
@@ -47,7 +50,9 @@ impl Images {
             None => {
                 // For nobody else to look into or to put links into.
                 let made = tempfile::Builder::new().prefix("terret-images-").tempdir();
-                self.folder.insert(made.context("no folder for images")?.keep()).clone()
+                self.folder
+                    .insert(made.context("no folder for images")?.keep())
+                    .clone()
             }
         };
         self.saved += 1;
@@ -89,7 +94,10 @@ mod tests {
                  [image: image/jpeg, saved as {at}/2.jpg]"
             )
         );
-        let contents: Vec<_> = saved.iter().map(|saved| fs::read(&saved.path).unwrap()).collect();
+        let contents: Vec<_> = saved
+            .iter()
+            .map(|saved| fs::read(&saved.path).unwrap())
+            .collect();
         assert_eq!(contents, [b"one", b"two"]);
         fs::remove_dir_all(folder).unwrap();
     }
@@ -97,7 +105,10 @@ mod tests {
     #[test]
     fn text_alone_makes_no_folder() {
         let mut images = Images::default();
-        assert_eq!(images.save(&Output::text("a")).unwrap(), ("a".to_owned(), Vec::new()));
+        assert_eq!(
+            images.save(&Output::text("a")).unwrap(),
+            ("a".to_owned(), Vec::new())
+        );
         assert_eq!(images.folder, None);
     }
 }

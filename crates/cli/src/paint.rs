@@ -37,7 +37,9 @@ pub(crate) fn result(text: &str) -> String {
 fn is_heading(line: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     !line.starts_with(char::is_whitespace)
-        && line.rsplit_once(':').is_some_and(|(path, line)| !path.is_empty() && number(line))
+        && line
+            .rsplit_once(':')
+            .is_some_and(|(path, line)| !path.is_empty() && number(line))
 }
 
 #[cfg(test)]

@@ -20,10 +20,20 @@ impl Reply {
     pub(crate) fn new(result: Result<Output, ToolError>, images: &mut Images) -> Result<Reply> {
         let output = match result {
             Ok(output) => output,
-            Err(error) => return Ok(Reply { error: Some(error), ..Reply::default() }),
+            Err(error) => {
+                return Ok(Reply {
+                    error: Some(error),
+                    ..Reply::default()
+                });
+            }
         };
         let (text, images) = images.save(&output)?;
-        Ok(Reply { text, details: output.details, images, error: None })
+        Ok(Reply {
+            text,
+            details: output.details,
+            images,
+            error: None,
+        })
     }
 
     /// `{text, details, images, error}`, all of them always there.

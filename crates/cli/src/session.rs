@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use terret::tiers::{Surface, ToolError};
 use terret::Run;
+use terret::tiers::{Surface, ToolError};
 
 use crate::args::SessionArgs;
 use crate::exit::Usage;
@@ -92,7 +92,10 @@ fn read(line: Result<String, String>, number: u64) -> (Value, Result<Call, ToolE
         Ok(Value::Object(mut fields)) => {
             let id = fields.remove("id").unwrap_or_default();
             let call = serde_json::from_value(fields.into());
-            (id, call.or_else(|error: serde_json::Error| wrong(error.to_string())))
+            (
+                id,
+                call.or_else(|error: serde_json::Error| wrong(error.to_string())),
+            )
         }
         Ok(_) => (Value::Null, wrong("it is no JSON object".to_owned())),
     }

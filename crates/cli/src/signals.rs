@@ -23,7 +23,10 @@ pub(crate) struct Interrupts {
 impl Interrupts {
     /// Begins to listen. Needs the runtime.
     pub(crate) fn listen() -> io::Result<Interrupts> {
-        Ok(Interrupts { signal: signal(SignalKind::interrupt())?, last: None })
+        Ok(Interrupts {
+            signal: signal(SignalKind::interrupt())?,
+            last: None,
+        })
     }
 
     /// Waits for a call, which an interrupt tells to stop.
@@ -48,7 +51,10 @@ impl Interrupts {
         &mut self,
         what: impl Future<Output = T>,
     ) -> Result<T, Interrupted> {
-        self.wait(what, || exit::note("no call is running; interrupt again to quit")).await
+        self.wait(what, || {
+            exit::note("no call is running; interrupt again to quit")
+        })
+        .await
     }
 
     async fn wait<T>(

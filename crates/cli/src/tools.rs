@@ -34,11 +34,18 @@ fn table(surface: &Surface) -> String {
     if surface.is_empty() {
         return "no tools".to_owned();
     }
-    let width = surface.specs().map(|spec| spec.name.len()).max().unwrap_or_default();
+    let width = surface
+        .specs()
+        .map(|spec| spec.name.len())
+        .max()
+        .unwrap_or_default();
     let name = paint::NAME;
     let row = |spec: &ToolSpec| {
         let sentence = first_sentence(&spec.description);
-        format!("{name}{:width$}{name:#}  {:5}  {sentence}\n", spec.name, spec.tier)
+        format!(
+            "{name}{:width$}{name:#}  {:5}  {sentence}\n",
+            spec.name, spec.tier
+        )
     };
     surface.specs().map(row).collect()
 }
@@ -54,7 +61,10 @@ mod tests {
 
     #[test]
     fn sentences() {
-        assert_eq!(first_sentence("Finds a.b by c. Then more."), "Finds a.b by c.");
+        assert_eq!(
+            first_sentence("Finds a.b by c. Then more."),
+            "Finds a.b by c."
+        );
         assert_eq!(first_sentence("One"), "One");
         assert_eq!(first_sentence("One\ntwo. Three"), "One");
         assert_eq!(first_sentence(""), "");

@@ -12,7 +12,10 @@ use terret_tiers::{CallContext, Tier, Tool};
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let workspace = tempfile::tempdir()?;
-    std::fs::write(workspace.path().join("a.dart"), "void f() { dispose(view); }\n")?;
+    std::fs::write(
+        workspace.path().join("a.dart"),
+        "void f() { dispose(view); }\n",
+    )?;
 
     // Your own registry. This one holds only what cannot change a file: the tier of a tool is
     // static, so that this is decided before any call.
@@ -24,7 +27,9 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
 
-    let tool = registry.get("ast_grep").ok_or("no grammar is compiled in")?;
+    let tool = registry
+        .get("ast_grep")
+        .ok_or("no grammar is compiled in")?;
     let arguments = tool.validate(json!({"pattern": "dispose($X)", "language": "dart"}))?;
     let output = tool.call(arguments, &CallContext::detached()).await?;
     println!("{}", output.to_text());

@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use terret::Run;
 use terret::tiers::{
     AllowUpTo, CallContext, Output, Surface, Tier, Tool, ToolError, ToolSpec, async_trait,
 };
-use terret::{Run, structural};
 
 /// A tool of the harness's own.
 struct CountFiles {
@@ -34,15 +34,21 @@ impl Tool for CountFiles {
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
-    std::fs::write(folder.path().join("a.dart"), "void f() { dispose(view); }\n")?;
+    std::fs::write(
+        folder.path().join("a.dart"),
+        "void f() { dispose(view); }\n",
+    )?;
 
     let own: Arc<dyn Tool> = Arc::new(CountFiles {
-        spec: ToolSpec::new("count_files", Tier::Read, "Counts the files of the workspace."),
+        spec: ToolSpec::new(
+            "count_files",
+            Tier::Read,
+            "Counts the files of the workspace.",
+        ),
         workspace: folder.path().to_owned(),
     });
     let run = Run::builder(folder.path())
         .id("run-1")
-        .structural(structural::Options::default())
         .tools([own])
         .build()?;
 
@@ -51,12 +57,18 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     println!("plan mode: {}", names(&plan));
 
     // Here a person would be asked before a file is changed; this gate says yes to all of that.
-    let work = run.surface(Tier::Write).with_gate(Arc::new(AllowUpTo(Tier::Write)));
+    let work = run
+        .surface(Tier::Write)
+        .with_gate(Arc::new(AllowUpTo(Tier::Write)));
     println!("work mode: {}", names(&work));
 
     for (id, tool, arguments) in [
         ("call-1", "count_files", json!({})),
-        ("call-2", "ast_grep", json!({"pattern": "dispose($X)", "language": "dart"})),
+        (
+            "call-2",
+            "ast_grep",
+            json!({"pattern": "dispose($X)", "language": "dart"}),
+        ),
     ] {
         let output = work.call(tool, arguments, run.request(id)).await?;
         println!("\n{tool}\n{}", output.to_text());
@@ -67,5 +79,9 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn names(surface: &Surface) -> String {
-    surface.specs().map(|spec| spec.name.as_str()).collect::<Vec<_>>().join(", ")
+    surface
+        .specs()
+        .map(|spec| spec.name.as_str())
+        .collect::<Vec<_>>()
+        .join(", ")
 }

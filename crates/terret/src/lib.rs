@@ -28,12 +28,12 @@
 //! # let folder = tempfile::tempdir()?;
 //! # let workspace = folder.path();
 //! use serde_json::json;
-//! use terret::{Run, structural, tiers::Tier};
+//! use terret::{Run, tiers::Tier};
 //!
 //! std::fs::write(workspace.join("a.py"), "print(total)  # print(this)\n")?;
 //!
-//! // A tool exists when what it needs is wired: here, parsers.
-//! let run = Run::builder(workspace).structural(structural::Options::default()).build()?;
+//! // A tool exists when what it needs is there: here, a working directory and parsers.
+//! let run = Run::builder(workspace).build()?;
 //!
 //! // What a model in plan mode sees: nothing that changes a file.
 //! let surface = run.surface(Tier::Read);

@@ -21,10 +21,16 @@ pub struct Run {
 }
 
 impl Run {
-    /// A run over a working directory, to which resources are wired. The path is best absolute: a
+    /// A run over a working directory, to which further resources are wired. The path is best absolute: a
     /// relative one means another place once the process changes its directory.
     pub fn builder(workspace: impl Into<PathBuf>) -> RunBuilder {
-        RunBuilder { workspace: workspace.into(), id: None, tools: Vec::new() }
+        RunBuilder {
+            workspace: workspace.into(),
+            id: None,
+            #[cfg(feature = "structural")]
+            structural: terret_structural::Options::default(),
+            tools: Vec::new(),
+        }
     }
 
     /// The working directory.
@@ -61,7 +67,11 @@ impl Run {
     pub async fn shutdown(self) {
         self.cancel.cancel();
         // A request without a token and a deadline fails only from within a call, which this is not.
-        let _ = self.toolset.run().hold(WORKSPACE, "shutdown", &Request::new("shutdown")).await;
+        let _ = self
+            .toolset
+            .run()
+            .hold(WORKSPACE, "shutdown", &Request::new("shutdown"))
+            .await;
     }
 }
 
@@ -85,6 +95,8 @@ impl fmt::Debug for Run {
 pub struct RunBuilder {
     workspace: PathBuf,
     id: Option<String>,
+    #[cfg(feature = "structural")]
+    structural: terret_structural::Options,
     tools: Vec<Arc<dyn Tool>>,
 }
 
@@ -95,12 +107,13 @@ impl RunBuilder {
         self
     }
 
-    /// Wires parsers: `ast_grep`, `ast_edit` and `resolve`, if there is a grammar.
+    /// How `ast_grep`, `ast_edit` and `resolve` work. They need nothing but the working directory
+    /// and a grammar, so that they are there without being asked for; a source without grammars
+    /// leaves them out.
     #[cfg(feature = "structural")]
-    pub fn structural(self, options: terret_structural::Options) -> Self {
-        let structural =
-            terret_structural::Structural::with_options(self.workspace.clone(), options);
-        self.tools(structural.tools())
+    pub fn structural(mut self, options: terret_structural::Options) -> Self {
+        self.structural = options;
+        self
     }
 
     /// Adds tools of the harness's own, which stand beside Terret's on every surface.
@@ -116,8 +129,17 @@ impl RunBuilder {
     /// A tool of the harness's own whose name is not valid or is taken.
     pub fn build(self) -> Result<Run, ToolsetError> {
         let scope = self.id.map_or_else(RunScope::default, RunScope::new);
-        let toolset = Toolset::builder().run(scope).tools(self.tools).build()?;
-        Ok(Run { workspace: self.workspace, toolset, cancel: CancellationToken::new() })
+        let toolset = Toolset::builder().run(scope);
+        #[cfg(feature = "structural")]
+        let toolset = toolset.tools(
+            terret_structural::Structural::with_options(&self.workspace, self.structural).tools(),
+        );
+        let toolset = toolset.tools(self.tools).build()?;
+        Ok(Run {
+            workspace: self.workspace,
+            toolset,
+            cancel: CancellationToken::new(),
+        })
     }
 }
 
@@ -125,7 +147,14 @@ impl fmt::Debug for RunBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunBuilder")
             .field("workspace", &self.workspace)
-            .field("tools", &self.tools.iter().map(|tool| &tool.spec().name).collect::<Vec<_>>())
+            .field(
+                "tools",
+                &self
+                    .tools
+                    .iter()
+                    .map(|tool| &tool.spec().name)
+                    .collect::<Vec<_>>(),
+            )
             .finish_non_exhaustive()
     }
 }

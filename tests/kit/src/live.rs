@@ -78,7 +78,10 @@ impl Live {
     #[must_use]
     #[track_caller]
     pub fn line(&mut self) -> String {
-        let line = self.stdout.as_ref().and_then(|stdout| stdout.line_by(self.end));
+        let line = self
+            .stdout
+            .as_ref()
+            .and_then(|stdout| stdout.line_by(self.end));
         line.unwrap_or_else(|| panic!("no line, but {}", self.stop()))
     }
 
@@ -90,7 +93,10 @@ impl Live {
     #[must_use]
     #[track_caller]
     pub fn note(&mut self) -> String {
-        let line = self.stderr.as_ref().and_then(|stderr| stderr.line_by(self.end));
+        let line = self
+            .stderr
+            .as_ref()
+            .and_then(|stderr| stderr.line_by(self.end));
         line.unwrap_or_else(|| panic!("no line on standard error, but {}", self.stop()))
     }
 

@@ -16,22 +16,27 @@ pub(super) type Line = Result<String, String>;
 /// keep a runtime from ending.
 pub(super) fn of_stdin() -> io::Result<Receiver<io::Result<Line>>> {
     let (sender, lines) = mpsc::channel(1);
-    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
-        let mut stdin = io::stdin().lock();
-        while let Some(line) = next(&mut stdin, LONGEST).transpose() {
-            let last = line.is_err();
-            if sender.blocking_send(line).is_err() || last {
-                return;
+    std::thread::Builder::new()
+        .name("stdin".to_owned())
+        .spawn(move || {
+            let mut stdin = io::stdin().lock();
+            while let Some(line) = next(&mut stdin, LONGEST).transpose() {
+                let last = line.is_err();
+                if sender.blocking_send(line).is_err() || last {
+                    return;
+                }
             }
-        }
-    })?;
+        })?;
     Ok(lines)
 }
 
 /// The next line without its end. One that is longer than `longest` bytes is read over.
 fn next(input: &mut impl BufRead, longest: u64) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
-    let read = input.by_ref().take(longest + 1).read_until(b'\n', &mut line)?;
+    let read = input
+        .by_ref()
+        .take(longest + 1)
+        .read_until(b'\n', &mut line)?;
     if read == 0 {
         return Ok(None);
     }
@@ -42,7 +47,9 @@ fn next(input: &mut impl BufRead, longest: u64) -> io::Result<Option<Line>> {
     if line.last() == Some(&b'\n') {
         line.pop();
     }
-    Ok(Some(String::from_utf8(line).map_err(|error| format!("it is no UTF-8: {error}"))))
+    Ok(Some(
+        String::from_utf8(line).map_err(|error| format!("it is no UTF-8: {error}")),
+    ))
 }
 
 #[cfg(test)]
