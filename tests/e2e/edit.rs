@@ -1,0 +1,1 @@
+//! Changing code by its shape: staged in one call, written in another.
