@@ -111,24 +111,40 @@ fn the_exit_code_tells_the_kind_of_error() {
             error[not_found]: no file or folder `nowhere` in the workspace; paths are relative to its root, and a glob such as `src/**/*.rs` is accepted
         "#]],
     );
-    fails(11, &["ast_gerp"], expect![[r#"
+    fails(
+        11,
+        &["ast_gerp"],
+        expect![[r#"
         error[not_found]: there is no tool `ast_gerp`; did you mean `ast_grep`? The tools are `ast_edit`, `ast_grep`, `resolve`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_wrong_command_line_ends_with_2() {
-    fails(2, &["ast_grep", "{pattern"], expect![[r#"
+    fails(
+        2,
+        &["ast_grep", "{pattern"],
+        expect![[r#"
         error: the arguments are no JSON object: key must be a string at line 1 column 2
-    "#]]);
-    fails(2, &["ast_grep", "[]"], expect![[r#"
+    "#]],
+    );
+    fails(
+        2,
+        &["ast_grep", "[]"],
+        expect![[r#"
         error: the arguments are no JSON object: invalid type: sequence, expected a map at line 1 column 0
-    "#]]);
-    fails(2, &["ast_grep", "--arg", "pattern"], expect![[r#"
+    "#]],
+    );
+    fails(
+        2,
+        &["ast_grep", "--arg", "pattern"],
+        expect![[r#"
         error: invalid value 'pattern' for '--arg <KEY=VALUE>': it is KEY=TEXT or KEY:=JSON
 
         For more information, try '--help'.
-    "#]]);
+    "#]],
+    );
     fails(
         2,
         &["ast_grep", "--arg", "path=a", "--arg", "path=b"],
@@ -136,15 +152,23 @@ fn a_wrong_command_line_ends_with_2() {
             error: --arg path is given twice; a list is `--arg 'path:=[…]'`
         "#]],
     );
-    fails(2, &["-C", "nowhere", "ast_grep"], expect![[r#"
+    fails(
+        2,
+        &["-C", "nowhere", "ast_grep"],
+        expect![[r#"
         error: -C nowhere: No such file or directory (os error 2)
-    "#]]);
-    fails(2, &["--tier", "root", "ast_grep"], expect![[r#"
+    "#]],
+    );
+    fails(
+        2,
+        &["--tier", "root", "ast_grep"],
+        expect![[r#"
         error: invalid value 'root' for '--tier <TIER>'
           [possible values: read, write, exec]
 
         For more information, try '--help'.
-    "#]]);
+    "#]],
+    );
     let nothing = terret(&tree()).run().exits(2);
     assert!(nothing.stderr.contains("Usage: terret"), "{nothing}");
 }

@@ -66,7 +66,7 @@ fn the_second_ends_the_process() {
     let note = session.note();
     assert!(note.starts_with("no call is running"), "{note}");
     session.interrupt();
-    session.end().exits(130);
+    session.wait().exits(130);
 }
 
 #[test]
@@ -77,6 +77,6 @@ fn an_interrupted_call_ends_with_its_code() {
         .start();
     sleep(Duration::from_millis(500));
     call.interrupt();
-    let outcome = call.end().exits(16);
+    let outcome = call.wait().exits(16);
     assert!(outcome.stderr.contains("error[cancelled]"), "{outcome}");
 }

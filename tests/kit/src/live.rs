@@ -119,6 +119,17 @@ impl Live {
     #[track_caller]
     pub fn end(mut self) -> Outcome {
         self.input = None;
+        self.wait()
+    }
+
+    /// Waits for it to end of its own accord, with its standard input open.
+    ///
+    /// # Panics
+    ///
+    /// If it is not done by the deadline.
+    #[must_use]
+    #[track_caller]
+    pub fn wait(mut self) -> Outcome {
         let done = wait_until(&mut self.child, self.end).is_some();
         let outcome = self.stop();
         assert!(done, "it was not done in time and was killed\n{outcome}");
