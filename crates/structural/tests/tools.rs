@@ -325,6 +325,7 @@ fn an_edit_is_proposed_and_accepted() {
     folder.check("ast_edit", json!({ "pattern": "dispose($X)", "rewrite": "$X.dispose()", "language": "dart" }), expect![[r#"
         (proposed) 3 replacements in 2 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
         pattern read as: expression, call_expression
+        diff --git a/a.dart b/a.dart
         --- a/a.dart
         +++ b/a.dart
         @@ -1,3 +1,3 @@
@@ -332,6 +333,7 @@ fn an_edit_is_proposed_and_accepted() {
         -  dispose(a);
         +  a.dispose();
          }
+        diff --git a/b.dart b/b.dart
         --- a/b.dart
         +++ b/b.dart
         @@ -1 +1 @@
@@ -506,17 +508,18 @@ fn edits_are_checked_before_anything_is_staged() {
             { "pattern": "h($A)", "rewrite": "" },
         ] }),
             expect![[r#"
-            (proposed) 3 replacements in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
-            pattern 1 read as: expression, call_expression
-            pattern 2 read as: expression, call_expression
-            pattern 3 read as: expression, call_expression
-            --- a/a.ts
-            +++ b/a.ts
-            @@ -1,2 +1 @@
-            -f(g(1));
-            -h(2);
-            +F(G(1));
-            1 file searched"#]],
+                (proposed) 3 replacements in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+                pattern 1 read as: expression, call_expression
+                pattern 2 read as: expression, call_expression
+                pattern 3 read as: expression, call_expression
+                diff --git a/a.ts b/a.ts
+                --- a/a.ts
+                +++ b/a.ts
+                @@ -1,2 +1 @@
+                -f(g(1));
+                -h(2);
+                +F(G(1));
+                1 file searched"#]],
         ),
         (
             json!({ "edits": [
