@@ -1,6 +1,6 @@
 //! Reads what `cargo test` prints: which test of which package ran, and how it went.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::Totals;
 
@@ -44,7 +44,7 @@ pub(crate) struct Reader<'a> {
     prefix: String,
     /// A test whose verdict has not come yet: something else was printed in between.
     pending: Option<String>,
-    results: usize,
+    started: BTreeSet<String>,
     /// Every test by its full name.
     pub(crate) tests: BTreeMap<String, Verdict>,
     /// From the line at the end of each binary.
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
             targets,
             prefix: String::new(),
             pending: None,
-            results: 0,
+            started: BTreeSet::new(),
             tests: BTreeMap::new(),
             totals: Totals::default(),
         }
@@ -69,7 +69,6 @@ impl<'a> Reader<'a> {
             self.pending = None;
         } else if let Some(counts) = line.strip_prefix("test result: ") {
             self.totals.add(result(counts));
-            self.results += 1;
         } else if let Some((name, rest)) = line
             .strip_prefix("test ")
             .and_then(|line| line.split_once(" ... "))
@@ -111,9 +110,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many binaries said how their tests went.
-    pub(crate) fn results(&self) -> usize {
-        self.results
+    /// How many of the test binaries ran.
+    pub(crate) fn started(&self) -> usize {
+        self.started.len()
     }
 
     fn add(&mut self, name: &str, verdict: Verdict) {
@@ -123,14 +122,16 @@ impl<'a> Reader<'a> {
     }
 
     /// The prefix of the tests that follow, if this line announces some.
-    fn header(&self, line: &str) -> Option<String> {
+    fn header(&mut self, line: &str) -> Option<String> {
         let line = line.trim_start();
         if let Some(library) = line.strip_prefix("Doc-tests ") {
             return self.targets.libraries.get(library).cloned();
         }
         let (_, binary) = line.strip_prefix("Running ")?.rsplit_once('(')?;
         let file = binary.strip_suffix(')')?.rsplit(['/', '\\']).next()?;
-        self.targets.binaries.get(file).cloned()
+        let prefix = self.targets.binaries.get(file)?;
+        self.started.insert(file.to_owned());
+        Some(prefix.clone())
     }
 }
 
@@ -240,7 +241,7 @@ test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
             terret-tiers::surface::tests::panics ok
             4 passed, 1 failed, 2 skipped"#]]
         .assert_eq(&table(&reader));
-        assert_eq!(reader.results(), 3);
+        assert_eq!(reader.started(), 2);
     }
 
     #[test]

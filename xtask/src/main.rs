@@ -81,7 +81,7 @@ fn main() -> ExitCode {
 /// Whether all went well; an error is what kept the task from being done.
 fn run(task: Task) -> Result<bool> {
     let workspace = Workspace::open()?;
-    let mut report = Report::default();
+    let mut report = Report::new();
     match task {
         Task::Test { ci } => {
             let ci = ci || std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");

@@ -8,12 +8,9 @@ use crate::workspace::{Workspace, published};
 /// A clean tree is wanted where nobody is at work: there a file that differs is one that a test
 /// has changed, or one that was not committed.
 pub(crate) fn run(workspace: &Workspace, clean: bool) -> Result<Vec<String>> {
-    // Without a target folder of their own set, packages are built one by one from nothing.
-    let shell = workspace
+    let mut command = workspace
         .shell
-        .clone()
-        .set("CARGO_TARGET_DIR", workspace.target());
-    let mut command = shell.cargo(&["package", "--workspace", "--locked"]);
+        .cargo(&["package", "--workspace", "--locked"]);
     if !clean {
         command.arg("--allow-dirty");
     }

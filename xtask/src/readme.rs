@@ -63,8 +63,8 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 fn clone_into(shell: &Shell, root: &Path, clone: &Path) -> Result<()> {
     let changed = shell::read(shell.command("git", &["status", "--porcelain"]))?;
     if let Some(first) = changed.lines().next() {
-        let count = changed.lines().count();
-        bail!("commit first: this runs what is committed, and {count} files differ (`{first}` …)");
+        let more = changed.lines().count() - 1;
+        bail!("commit first: this runs what is committed, but not `{first}` and {more} more");
     }
     let mut command = shell.command("git", &["clone", "--quiet"]);
     command.arg(root).arg(clone);
@@ -193,7 +193,7 @@ cargo xtask test
             .expect_err("it is dirty")
             .to_string();
         assert!(
-            error.contains("commit first") && error.contains("1 files"),
+            error.contains("commit first") && error.contains(" M a"),
             "{error}"
         );
         git("checkout -q a");

@@ -80,8 +80,8 @@ impl FromStr for Totals {
 }
 
 /// The steps of a task so far.
-#[derive(Default)]
 pub(crate) struct Report {
+    begun: Instant,
     steps: Vec<Step>,
 }
 
@@ -93,6 +93,13 @@ struct Step {
 }
 
 impl Report {
+    pub(crate) fn new() -> Report {
+        Report {
+            begun: Instant::now(),
+            steps: Vec::new(),
+        }
+    }
+
     /// Runs a check, which counts as one. It gives the problems that it found, each a sentence.
     pub(crate) fn check(&mut self, name: &str, check: impl FnOnce() -> Result<Vec<String>>) {
         self.step(name, || {
@@ -143,6 +150,7 @@ impl Report {
         for step in &self.steps {
             println!("{step}");
         }
+        println!("{:>15.1} s  in all", self.begun.elapsed().as_secs_f64());
         let totals = self.totals();
         println!("\n{totals}");
         totals.failed == 0
@@ -198,7 +206,7 @@ mod tests {
 
     #[test]
     fn problems_and_errors_fail() {
-        let mut report = Report::default();
+        let mut report = Report::new();
         report.check("good", || Ok(Vec::new()));
         report.check("bad", || Ok(vec!["a".to_owned(), "b".to_owned()]));
         report.check("worse", || bail!("not to be done"));
@@ -216,7 +224,7 @@ mod tests {
 
     #[test]
     fn no_step_reads_as_the_closing_line() {
-        let mut report = Report::default();
+        let mut report = Report::new();
         report.step("tests", || {
             Ok((
                 Totals {

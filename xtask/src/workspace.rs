@@ -1,8 +1,8 @@
 //! The workspace as the checks see it: what cargo says of it, and the text of its files.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use anyhow::{Context, Result};
 use cargo_metadata::{Metadata, MetadataCommand, Package};
@@ -21,7 +21,11 @@ pub(crate) type Files = BTreeMap<String, String>;
 impl Workspace {
     /// The one that this crate is part of.
     pub(crate) fn open() -> Result<Workspace> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        // Asked for at run time first: a target folder that several checkouts share holds the
+        // program of one of them.
+        let manifest =
+            env::var_os("CARGO_MANIFEST_DIR").unwrap_or(env!("CARGO_MANIFEST_DIR").into());
+        let root = Path::new(&manifest)
             .parent()
             .context("xtask has no parent")?;
         let metadata = MetadataCommand::new()

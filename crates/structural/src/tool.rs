@@ -12,8 +12,9 @@ use terret_grammars::{GrammarError, GrammarSource, Shipped};
 use terret_tiers::{CallContext, Tool, ToolError};
 
 use crate::error::Error;
+use crate::ops::search::Search;
 use crate::staged::Staged;
-use crate::walk::TargetError;
+use crate::walk::{Target, TargetError};
 pub use ast_edit::AstEdit;
 pub use ast_grep::AstGrep;
 pub use resolve::Resolve;
@@ -78,6 +79,30 @@ impl Structural {
     #[must_use]
     pub fn workspace(&self) -> &Path {
         &self.shared.root
+    }
+
+    /// Counts the matches of a pattern in the whole working directory, without showing any.
+    ///
+    /// # Errors
+    ///
+    /// The message for a model, when nothing can be searched.
+    pub fn count(&self, pattern: &str, language: Option<&str>) -> Result<usize, String> {
+        let shared = &self.shared;
+        let count = Target::resolve(&shared.root, None)
+            .map_err(Error::from)
+            .and_then(|target| {
+                let search = Search {
+                    grammars: &*shared.grammars,
+                    target,
+                    pattern: pattern.to_owned(),
+                    language: language.map(str::to_owned),
+                    context: None,
+                    max_results: 0,
+                    threads: shared.threads,
+                };
+                search.count(&|| false)
+            });
+        count.map_err(|error| error.message(&shared.root))
     }
 
     /// The tools, in the order in which they are listed; none without a grammar.

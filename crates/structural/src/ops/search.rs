@@ -140,6 +140,36 @@ impl Search<'_> {
     }
 }
 
+impl Search<'_> {
+    /// Counts the matches, however many there are.
+    pub(crate) fn count(&self, interrupted: &(dyn Fn() -> bool + Sync)) -> Result<usize, Error> {
+        let patterns = [self.pattern.clone()];
+        let mut languages = Languages::new(
+            self.grammars,
+            self.language.as_deref(),
+            &patterns,
+            self.context.as_deref(),
+        )?;
+        languages.check_asked()?;
+        let request = Request {
+            target: &self.target,
+            threads: self.threads,
+            interrupted,
+        };
+        let visit = |file: &Parsed<'_>| {
+            let Visit { value, incomplete } = file.find();
+            let value = value.map(|found| found[0].matches.len());
+            Visit { value, incomplete }
+        };
+        let mut count = 0;
+        search::run(&request, &mut languages, &visit, &mut |matches| {
+            count += matches;
+            ControlFlow::Continue(())
+        });
+        Ok(count)
+    }
+}
+
 /// Counts what the candidates have that the pattern does not show. Only files with the pattern's
 /// literals are parsed for it.
 fn near_misses(request: &Request<'_>, languages: &mut Languages<'_>) -> Vec<(String, usize)> {
