@@ -139,6 +139,21 @@ fn fragments_are_read_in_a_scaffold() {
 fn bodies_hold_runs() {
     check(&[
         (
+            "rust",
+            "match $X { $$$A, _ => $D }",
+            "fn f() { match a { B => 1, C => { 2 } _ => 3 } match a { _ => 1 } match a { B => 1 } }",
+            &[
+                "match a { B => 1, C => { 2 } _ => 3 }",
+                "match a { _ => 1 }",
+            ],
+        ),
+        (
+            "rust",
+            "match $X { $$$A _ => $D }",
+            "fn f() { match a { B => 1, C => 2, _ => 3, } }",
+            &["match a { B => 1, C => 2, _ => 3, }"],
+        ),
+        (
             "c",
             "case $X: $$$B break;",
             "void f() { switch (a) { case 1: b(); c(); break; case 2: d(); } }",

@@ -119,7 +119,7 @@ fn uniform(groups: &[(Place, usize)], data: &LanguageData) -> Vec<Vec<usize>> {
 enum Place {
     /// Where a statement or a member may stand.
     List,
-    /// Behind a colon: the body of a clause, whose siblings are other clauses.
+    /// Behind a colon or an arrow: the body of a clause, whose siblings are other clauses.
     Clause,
     /// Where a line ends with it: a statement behind `else`, or a name in a header.
     Tail,
@@ -191,7 +191,7 @@ fn place(before: char, after: char) -> Place {
     if list_starts && list_ends {
         if is_word(before) {
             Place::Tail
-        } else if before == ':' {
+        } else if matches!(before, ':' | '>') {
             Place::Clause
         } else {
             Place::List

@@ -218,7 +218,10 @@ impl Builder<'_> {
     fn node(&self, node: Syntax<'_>, in_tokens: bool) -> Result<Node, Misfit> {
         let kind = node.kind_id();
         let range = node.byte_range();
-        if let Some(hole) = self.holes.iter().find(|hole| hole.range == range)
+        let own = self.without_separator(node);
+        let is_whole =
+            |hole: &&Hole| hole.range == range || hole.range == own && hole.range != hole.word;
+        if let Some(hole) = self.holes.iter().find(is_whole)
             && self.stands_here(hole, node)
         {
             return if self.tables.is_one(node) {
@@ -244,6 +247,20 @@ impl Builder<'_> {
             })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Node::Inner { kind, children })
+    }
+
+    /// The range of a node without a separator that the grammar counts in (the arms of `match`).
+    fn without_separator(&self, node: Syntax<'_>) -> Range<usize> {
+        let count = node.child_count();
+        let children = count.checked_sub(2).and_then(|at| node.child(at));
+        match (children, count.checked_sub(1).and_then(|at| node.child(at))) {
+            (Some(before), Some(last))
+                if !last.is_named() && self.tables.is_separator(last.kind_id()) =>
+            {
+                node.start_byte()..before.end_byte()
+            }
+            _ => node.byte_range(),
+        }
     }
 
     /// A hole sits directly below the innermost container of its range: one node is one member of
