@@ -121,6 +121,22 @@ fn the_exit_code_tells_the_kind_of_error() {
 }
 
 #[test]
+fn help_and_the_documentation_tell_the_same_exit_codes() {
+    let help = call(0, &["--help"]).stdout;
+    let docs = include_str!("../../docs/tools/cli.md");
+    let (_, codes) = help.split_once("Exit codes:\n").unwrap();
+    for row in codes.lines() {
+        let (code, meaning) = row.trim().split_once("  ").unwrap();
+        let kind = meaning
+            .split_once(": ")
+            .map(|(kind, _)| format!("`{kind}` "));
+        let row = format!("| {code} | {}|", kind.unwrap_or_default());
+        assert!(docs.contains(&row), "no {row:?}");
+    }
+    assert_eq!(codes.lines().count(), 12, "{codes}");
+}
+
+#[test]
 fn a_wrong_command_line_ends_with_2() {
     fails(
         2,

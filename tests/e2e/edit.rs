@@ -88,6 +88,7 @@ fn a_change_is_proposed_over_several_files_and_lands_to_the_byte() {
     expect![[r#"
         (proposed) 4 replacements in 3 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
         pattern read as: expression, call_expression
+        diff --git a/lib/a.dart b/lib/a.dart
         --- a/lib/a.dart
         +++ b/lib/a.dart
         @@ -1,6 +1,6 @@
@@ -99,6 +100,7 @@ fn a_change_is_proposed_over_several_files_and_lands_to_the_byte() {
         -  dispose(a ?? b);
         +  (a ?? b).dispose();
          }
+        diff --git a/lib/b.dart b/lib/b.dart
         --- a/lib/b.dart
         +++ b/lib/b.dart
         @@ -1,3 +1,3 @@
@@ -106,6 +108,7 @@ fn a_change_is_proposed_over_several_files_and_lands_to_the_byte() {
         -  dispose(view);
         +  view.dispose();
          }
+        diff --git a/lib/c.dart b/lib/c.dart
         --- a/lib/c.dart
         +++ b/lib/c.dart
         @@ -1 +1 @@
@@ -304,6 +307,7 @@ fn one_call_says_that_what_it_staged_ends_with_it() {
     expect![[r#"
         (proposed) 1 replacement in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
         pattern read as: expression, call
+        diff --git a/a.py b/a.py
         --- a/a.py
         +++ b/a.py
         @@ -1 +1 @@

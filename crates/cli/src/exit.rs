@@ -109,13 +109,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_has_a_code_of_its_own_that_is_documented() {
-        let docs = include_str!("../../../docs/tools/cli.md");
+    fn every_kind_has_a_code_of_its_own_that_help_tells() {
         let mut codes: Vec<u8> = ErrorKind::ALL.map(code).to_vec();
         for kind in ErrorKind::ALL {
             let code = code(kind);
             assert!(HELP.contains(&format!("\n   {code}  {kind}:")), "{kind}");
-            assert!(docs.contains(&format!("| {code} | `{kind}` |")), "{kind}");
         }
         codes.dedup();
         assert_eq!(codes.len(), ErrorKind::ALL.len());

@@ -2,6 +2,7 @@
 //!
 //! A test binary of its own, since it counts what the whole process has.
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
 

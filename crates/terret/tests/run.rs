@@ -1,4 +1,5 @@
 //! What a run promises: tools by what is wired, and an end in order.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::time::Duration;
