@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use terret_tiers::{bound, paths};
 
+use crate::ops::search::Excerpt;
 use crate::ops::{Later, ReadAs};
 use crate::pattern::PatternError;
 use crate::search::Skipped;
@@ -24,6 +25,11 @@ const NAMED: usize = 3;
 /// A line of somebody else's text: harmless, and not too long.
 fn line(text: &str, characters: usize) -> String {
     bound::line(&bound::sanitise(text), characters)
+}
+
+/// The same for an excerpt, which says how big the whole is.
+fn excerpt(excerpt: &Excerpt, characters: usize) -> String {
+    bound::line_of(&bound::sanitise(&excerpt.text), characters, excerpt.whole)
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {

@@ -316,6 +316,96 @@ fn odd_files_are_ordinary() {
     );
 }
 
+/// Lines end at a line feed, whatever the file thinks: a carriage return alone ends none.
+#[test]
+fn a_file_with_carriage_returns_alone_is_one_line() {
+    let folder = Folder::new(&[("cr.py", "f(1)\rf(2)\r")]);
+    folder.check("ast_grep", json!({ "pattern": "f($X)" }), expect![[r#"
+        pattern read as: expression, call
+        cr.py:1
+          1: f(1)␊f(2)
+          $X = 1
+        1 match; 1 file searched; 1 file with syntax errors, searched in the sound parts (cr.py)"#]]);
+}
+
+#[test]
+fn columns_count_characters_and_bytes_count_bytes() {
+    let folder = Folder::new(&[("a.ts", "\u{feff}\"é🙂\"; foo(1)\n")]);
+    let output = folder
+        .call("ast_grep", json!({ "pattern": "foo($A)" }))
+        .unwrap();
+    let found = &output.details["matches"][0];
+    assert_eq!((&found["line"], &found["column"]), (&json!(1), &json!(7)));
+    assert_eq!(found["bytes"], json!([13, 19]));
+}
+
+/// A match of many lines does not flood the answer; where it ends is in the details.
+#[test]
+fn a_long_match_is_cut() {
+    let body = "  step();\n".repeat(399);
+    let folder = Folder::new(&[("a.ts", &format!("run(() => {{\n{body}}})\n"))]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "run(() => { $$$B })" }),
+        expect![[r#"
+            pattern read as: expression, call_expression
+            a.ts:1
+              1: run(() => {
+              2:   step();
+              3:   step();
+              … 398 more lines
+              $$$B = step();␊  step();␊  step();␊  step();␊  step();␊  step();␊  step();␊  step();␊  … (4.0 KB in all)
+            1 match; 1 file searched"#]],
+    );
+    let output = folder
+        .call("ast_grep", json!({ "pattern": "run(() => { $$$B })" }))
+        .unwrap();
+    assert_eq!(output.details["matches"][0]["end_line"], 401);
+}
+
+/// Files and folders that are not searched, or not to their end, are named with the reason.
+#[test]
+fn what_is_not_searched_is_named() {
+    let folder = Folder::new(&[("a.py", "f(1)\n")]);
+    // A path that is too long to be opened: nobody may read it, not even the superuser.
+    let name = "n".repeat(200);
+    let long = [name.as_str(); 12].join("/");
+    let root = folder.root.path();
+    std::fs::create_dir_all(root.join("deep").join(&long)).unwrap();
+    std::fs::create_dir_all(root.join("to_move").join(&long)).unwrap();
+    let inside = root.join("deep").join(&long).join("end");
+    std::fs::rename(root.join("to_move"), inside).unwrap();
+    let large = std::fs::File::create(root.join("large.py")).unwrap();
+    large.set_len(64 * 1024 * 1024 + 1).unwrap();
+    // More than a grammar gets through in its two seconds.
+    let slow = format!("f(2)\nx = [{}]\n", "[1, ], ".repeat(6 * 1024 * 1024));
+    write(root, "slow.py", slow.as_bytes());
+    let output = folder
+        .call("ast_grep", json!({ "pattern": "f($X)" }))
+        .unwrap();
+    let skipped = output.details["files_skipped"].as_array().unwrap();
+    let mut skipped: Vec<(String, &str)> = skipped
+        .iter()
+        .map(|skipped| {
+            let path = skipped["path"].as_str().unwrap();
+            let first = path.split('/').next().unwrap().to_owned();
+            (first, skipped["reason"].as_str().unwrap())
+        })
+        .collect();
+    skipped.sort();
+    assert_eq!(skipped[0].0, "deep");
+    assert!(skipped[0].1.contains("too long"), "{}", skipped[0].1);
+    assert_eq!(
+        skipped[1..],
+        [
+            ("large.py".to_owned(), "too large (64 MiB)"),
+            ("slow.py".to_owned(), "parsing took over 2 s"),
+        ]
+    );
+    assert_eq!(output.details["matches"].as_array().unwrap().len(), 1);
+    assert!(output.to_text().contains("3 files skipped ("));
+}
+
 #[test]
 fn an_edit_is_proposed_and_accepted() {
     let folder = Folder::new(&[
@@ -325,6 +415,7 @@ fn an_edit_is_proposed_and_accepted() {
     folder.check("ast_edit", json!({ "pattern": "dispose($X)", "rewrite": "$X.dispose()", "language": "dart" }), expect![[r#"
         (proposed) 3 replacements in 2 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
         pattern read as: expression, call_expression
+        diff --git a/a.dart b/a.dart
         --- a/a.dart
         +++ b/a.dart
         @@ -1,3 +1,3 @@
@@ -332,6 +423,7 @@ fn an_edit_is_proposed_and_accepted() {
         -  dispose(a);
         +  a.dispose();
          }
+        diff --git a/b.dart b/b.dart
         --- a/b.dart
         +++ b/b.dart
         @@ -1 +1 @@
@@ -413,6 +505,76 @@ fn a_changed_file_refuses_the_whole() {
         "g(2)\n",
         "the file is as it was when it was staged"
     );
+}
+
+/// Mode, links and the bytes around a replacement stay; a file of several names is refused.
+#[test]
+fn what_a_file_is_stays() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let folder = Folder::new(&[
+        ("a.py", "f(1)\r\nx = 1"),
+        ("linked.py", "f(2)\n"),
+        ("sub/real.py", "f(3)\n"),
+    ]);
+    let root = folder.root.path();
+    std::fs::set_permissions(root.join("a.py"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("sub/real.py", root.join("link.py")).unwrap();
+    std::fs::hard_link(root.join("linked.py"), root.join("twin.py")).unwrap();
+    let edit = |path: &str| {
+        folder.text(
+            "ast_edit",
+            json!({ "pattern": "f($X)", "rewrite": "g($X)", "path": path, "language": "py" }),
+        )
+    };
+    expect![[r#"
+        (proposed) 3 replacements in 3 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+        pattern read as: expression, call
+        diff --git a/a.py b/a.py
+        --- a/a.py
+        +++ b/a.py
+        @@ -1,2 +1,2 @@
+        -f(1)
+        +g(1)
+         x = 1
+        \ No newline at end of file
+        diff --git a/linked.py b/linked.py
+        --- a/linked.py
+        +++ b/linked.py
+        @@ -1 +1 @@
+        -f(2)
+        +g(2)
+        diff --git a/twin.py b/twin.py
+        --- a/twin.py
+        +++ b/twin.py
+        @@ -1 +1 @@
+        -f(2)
+        +g(2)
+        3 files searched"#]].assert_eq(&edit("*.py"));
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_1", "action": "accept" }),
+        expect![[r#"
+            refused: nothing was written, because of 2 files:
+              linked.py: it is one file with 2 names (hard links), which a change would separate
+              twin.py: it is one file with 2 names (hard links), which a change would separate
+            `edit_1` stays open; run `ast_edit` again for a fresh change"#]],
+    );
+    for (number, path) in (2..).zip(["a.py", "link.py"]) {
+        edit(path);
+        folder
+            .call(
+                "resolve",
+                json!({ "edit_id": format!("edit_{number}"), "action": "accept" }),
+            )
+            .unwrap();
+    }
+    assert_eq!(folder.read("a.py"), "g(1)\r\nx = 1");
+    let mode = std::fs::metadata(root.join("a.py")).unwrap().mode();
+    assert_eq!(mode & 0o7777, 0o755);
+    assert!(root.join("link.py").is_symlink());
+    assert_eq!(folder.read("sub/real.py"), "g(3)\n");
+    assert_eq!(folder.read("linked.py"), "f(2)\n");
 }
 
 #[test]
@@ -506,17 +668,18 @@ fn edits_are_checked_before_anything_is_staged() {
             { "pattern": "h($A)", "rewrite": "" },
         ] }),
             expect![[r#"
-            (proposed) 3 replacements in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
-            pattern 1 read as: expression, call_expression
-            pattern 2 read as: expression, call_expression
-            pattern 3 read as: expression, call_expression
-            --- a/a.ts
-            +++ b/a.ts
-            @@ -1,2 +1 @@
-            -f(g(1));
-            -h(2);
-            +F(G(1));
-            1 file searched"#]],
+                (proposed) 3 replacements in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+                pattern 1 read as: expression, call_expression
+                pattern 2 read as: expression, call_expression
+                pattern 3 read as: expression, call_expression
+                diff --git a/a.ts b/a.ts
+                --- a/a.ts
+                +++ b/a.ts
+                @@ -1,2 +1 @@
+                -f(g(1));
+                -h(2);
+                +F(G(1));
+                1 file searched"#]],
         ),
         (
             json!({ "edits": [

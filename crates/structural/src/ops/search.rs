@@ -1,6 +1,7 @@
 //! `ast_grep`: finds a pattern in the files of a target.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
@@ -58,7 +59,7 @@ pub(crate) struct Located {
     /// The character of the first line that it begins with, from 1.
     pub(crate) column: usize,
     /// The first of its lines, whole.
-    pub(crate) text: Vec<String>,
+    pub(crate) text: Vec<Excerpt>,
     pub(crate) captures: Vec<Captured>,
 }
 
@@ -66,7 +67,15 @@ pub(crate) struct Located {
 pub(crate) struct Captured {
     pub(crate) name: String,
     pub(crate) run: bool,
+    pub(crate) text: Excerpt,
+}
+
+/// A text, or its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excerpt {
     pub(crate) text: String,
+    /// The bytes of the whole, where this is only the beginning.
+    pub(crate) whole: Option<usize>,
 }
 
 impl Search<'_> {
@@ -218,27 +227,27 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
         let end = memchr::memchr(b'\n', &file.source[range.end..])
             .map_or(file.source.len(), |at| range.end + at);
         // The byte order mark is no part of the first line.
-        let shown = &file.source[start..end];
-        let shown = shown.strip_prefix(b"\xef\xbb\xbf").unwrap_or(shown);
-        let text = shown.split(|byte| *byte == b'\n').take(MOST_LINES);
+        let mark = file.source[start..].starts_with(b"\xef\xbb\xbf");
+        let start = if mark { start + 3 } else { start };
+        let text = file.source[start..end].split(|byte| *byte == b'\n').take(MOST_LINES);
         let names = pattern.variables().iter().zip(&found.captures);
         let captures = names.filter_map(|(name, capture)| {
             capture.as_ref().map(|capture| Captured {
                 name: name.clone(),
                 run: capture.run,
-                text: bounded(&file.source[capture.range.clone()]),
+                text: excerpt(&file.source[capture.range.clone()]),
             })
         });
         located.push(Located {
             path: file.path.to_owned(),
             language: pattern.grammar().id().to_owned(),
             lines: (line, line + inside),
-            column: String::from_utf8_lossy(&file.source[start..range.start])
+            column: String::from_utf8_lossy(&file.source[start..range.start.max(start)])
                 .chars()
                 .count()
                 + 1,
             text: text
-                .map(|line| bounded(line.strip_suffix(b"\r").unwrap_or(line)))
+                .map(|line| excerpt(line.strip_suffix(b"\r").unwrap_or(line)))
                 .collect(),
             captures: captures.collect(),
             bytes: range,
@@ -248,12 +257,18 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
 }
 
 /// The text, lossily and cut to what is shown at the most.
-fn bounded(text: &[u8]) -> String {
-    let cut = text.len() > MOST_BYTES;
+fn excerpt(text: &[u8]) -> Excerpt {
     // A character may be cut in half here; the lossy reading makes it one sign.
-    let mut shown = String::from_utf8_lossy(&text[..text.len().min(MOST_BYTES)]).into_owned();
-    if cut {
-        shown.push('…');
+    let kept = &text[..text.len().min(MOST_BYTES)];
+    Excerpt {
+        text: String::from_utf8_lossy(kept).into_owned(),
+        whole: (kept.len() < text.len()).then_some(text.len()),
     }
-    shown
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.whole.is_some() { "…" } else { "" };
+        write!(f, "{}{more}", self.text)
+    }
 }

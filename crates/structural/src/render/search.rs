@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use terret_tiers::{Output, bound, paths};
 
-use super::{CAPTURE, LINE, counted, later, left_out, line, read_as};
+use super::{CAPTURE, LINE, counted, excerpt, later, left_out, read_as};
 use crate::ops::search::{Captured, Located, Report};
 
 /// Room for the summary below the matches.
@@ -37,7 +37,7 @@ fn push_match(text: &mut String, workspace: &Path, found: &Located) {
         bound::sanitise(&paths::show(workspace, &found.path))
     ));
     for (number, source) in (first..).zip(&found.text) {
-        text.push_str(&format!("  {number}: {}\n", line(source, LINE)));
+        text.push_str(&format!("  {number}: {}\n", excerpt(source, LINE)));
     }
     let shown = first + found.text.len();
     if shown <= last {
@@ -54,7 +54,7 @@ fn push_match(text: &mut String, workspace: &Path, found: &Located) {
 
 fn capture(captured: &Captured) -> String {
     let sigil = if captured.run { "$$$" } else { "$" };
-    let text = line(&captured.text, CAPTURE);
+    let text = excerpt(&captured.text, CAPTURE);
     format!(
         "{sigil}{} = {}",
         captured.name,
@@ -105,7 +105,7 @@ fn details(workspace: &Path, report: &Report) -> Value {
         let one = |captured: &Captured| {
             (
                 captured.name.clone(),
-                json!({ "text": captured.text, "run": captured.run }),
+                json!({ "text": captured.text.to_string(), "run": captured.run }),
             )
         };
         Value::Object(found.captures.iter().map(one).collect::<Map<_, _>>())
@@ -121,7 +121,7 @@ fn details(workspace: &Path, report: &Report) -> Value {
                 "end_line": found.lines.1,
                 "column": found.column,
                 "bytes": [found.bytes.start, found.bytes.end],
-                "text": found.text.join("\n"),
+                "text": found.text.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
                 "captures": captures(found),
             })
         })
