@@ -671,16 +671,28 @@ fn later_readings_are_counted() {
 fn what_is_no_pattern() {
     let rows = [
         ("typescript", "", "the pattern is empty"),
-        ("typescript", "$A", "a metavariable alone matches everything"),
+        (
+            "typescript",
+            "$A",
+            "a metavariable alone matches everything",
+        ),
         ("typescript", "$$$A", "a run alone matches everything"),
         ("typescript", "// why", "the pattern is a comment"),
-        ("typescript", "f($$A)", "use `$A` for one node, `$$$A` for a run"),
+        (
+            "typescript",
+            "f($$A)",
+            "use `$A` for one node, `$$$A` for a run",
+        ),
         ("python", "get$NAME()", "part of the token `get$NAME`"),
         ("typescript", "f(\"a$X\")", "part of the token `a$X`"),
         ("python", "foo($x)", "Metavariables are upper case"),
         ("typescript", "foo.*", "It looks like a regular expression"),
         ("rust", "foo(.*)", "It looks like a regular expression"),
-        ("typescript", "get[A-Z]\\w+", "It looks like a regular expression"),
+        (
+            "typescript",
+            "get[A-Z]\\w+",
+            "It looks like a regular expression",
+        ),
         ("typescript", "class $C", "The fragment stops short"),
     ];
     for (language, pattern, expected) in rows {

@@ -143,6 +143,17 @@ fn results_are_ordered_and_stop_early() {
         let shown = folder.paths(json!({ "pattern": "f($X)", "max_results": 7 }));
         assert_eq!(shown, all[..7], "the same whatever the threads do");
     }
+    // Workers that ran ahead met other languages: no answer speaks of them.
+    write(folder.root.path(), "f02/y.go", b"package p\n");
+    write(folder.root.path(), "f03/y.rs", b"fn g() {}\n");
+    for _ in 0..20 {
+        let text = folder.text("ast_grep", json!({ "pattern": "f($X)", "max_results": 7 }));
+        assert!(
+            text.starts_with("pattern read as: expression, call\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("stopped after 2 files"), "{text}");
+    }
 }
 
 #[test]
@@ -268,6 +279,22 @@ fn zero_matches_say_what_is_near() {
           2: var b = f(name: 2);
           $X = 2
         2 matches; 1 file searched"#]],
+    );
+}
+
+/// The arguments of a macro are tokens: a search that finds nothing says where to look on.
+#[test]
+fn what_stands_in_macros_is_told() {
+    let folder = Folder::new(&[
+        ("a.rs", "fn f() { vec![x.to_string()]; }\n"),
+        ("b.rs", "fn f() { other!(x); }\n// to_string\n"),
+    ]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "$X.to_string()", "language": "rust" }),
+        expect![[r#"
+            pattern read as: expression, call_expression
+            0 matches; 1 file has its words in the arguments of a macro, which are not parsed: use a text search there; 2 files searched"#]],
     );
 }
 

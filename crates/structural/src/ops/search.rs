@@ -41,8 +41,7 @@ pub(crate) struct Report {
     pub(crate) read_as: Vec<ReadAs>,
     pub(crate) rejected: Vec<(String, PatternError)>,
     pub(crate) later: Vec<Later>,
-    /// What keeps candidates from matching, and how many of them: most first.
-    pub(crate) near: Vec<(String, usize)>,
+    pub(crate) near: Near,
     pub(crate) searched: usize,
     pub(crate) with_errors: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skipped>,
@@ -122,9 +121,9 @@ impl Search<'_> {
             return Err(Error::Interrupted);
         }
         let near = if matches.is_empty() && later.is_empty() {
-            near_misses(&request, &mut languages)
+            near(&request, &mut languages)
         } else {
-            Vec::new()
+            Near::default()
         };
         let (read_as, rejected) = readings(&languages, 0);
         if read_as.is_empty() {
@@ -179,26 +178,40 @@ impl Search<'_> {
     }
 }
 
+/// What a search that found nothing may have missed.
+#[derive(Debug, Default)]
+pub(crate) struct Near {
+    /// What keeps candidates from matching, and how many of them: most first.
+    pub(crate) misses: Vec<(String, usize)>,
+    /// How many files have the pattern's words in the arguments of a macro.
+    pub(crate) in_macros: usize,
+}
+
 /// Counts what the candidates have that the pattern does not show. Only files with the pattern's
 /// literals are parsed for it.
-fn near_misses(request: &Request<'_>, languages: &mut Languages<'_>) -> Vec<(String, usize)> {
+fn near(request: &Request<'_>, languages: &mut Languages<'_>) -> Near {
     let visit = |file: &Parsed<'_>| {
-        let misses = matcher::near_misses(&file.patterns[0], file.tree, file.source, file.late);
+        let pattern = &file.patterns[0];
+        let misses = matcher::near_misses(pattern, file.tree, file.source, file.late);
+        let in_macro = matcher::words_in_macro(pattern, file.tree, file.source);
         Visit {
-            value: (!misses.is_empty()).then_some(misses),
+            value: (in_macro || !misses.is_empty()).then_some((misses, in_macro)),
             incomplete: None,
         }
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    search::run(request, languages, &visit, &mut |misses: Vec<String>| {
+    let mut near = Near::default();
+    search::run(request, languages, &visit, &mut |(misses, in_macro)| {
+        near.in_macros += usize::from(in_macro);
         for miss in misses {
             *counts.entry(miss).or_default() += 1;
         }
         ControlFlow::Continue(())
     });
-    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
-    counts.sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
-    counts
+    near.misses = counts.into_iter().collect();
+    near.misses
+        .sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
+    near
 }
 
 /// Why no file was searched.
@@ -229,7 +242,9 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
         // The byte order mark is no part of the first line.
         let mark = file.source[start..].starts_with(b"\xef\xbb\xbf");
         let start = if mark { start + 3 } else { start };
-        let text = file.source[start..end].split(|byte| *byte == b'\n').take(MOST_LINES);
+        let text = file.source[start..end]
+            .split(|byte| *byte == b'\n')
+            .take(MOST_LINES);
         let names = pattern.variables().iter().zip(&found.captures);
         let captures = names.filter_map(|(name, capture)| {
             capture.as_ref().map(|capture| Captured {

@@ -76,13 +76,23 @@ fn summary(workspace: &Path, report: &Report) -> String {
     if !report.later.is_empty() {
         clauses.push(later(&report.later));
     }
-    if !report.near.is_empty() {
+    if !report.near.misses.is_empty() {
         let each = |(name, count): &(String, usize)| {
             let more = if count == &1 { "differs" } else { "differ" };
             format!("{} {more} only by `{name}`", bound::thousands(*count))
         };
-        let near: Vec<String> = report.near.iter().take(5).map(each).collect();
+        let near: Vec<String> = report.near.misses.iter().take(5).map(each).collect();
         clauses.push(format!("{}: write them into the pattern", near.join(", ")));
+    }
+    if report.near.in_macros > 0 {
+        let (files, have) = match report.near.in_macros {
+            1 => ("1 file".to_owned(), "has"),
+            many => (counted(many, "file", "files"), "have"),
+        };
+        clauses.push(format!(
+            "{files} {have} its words in the arguments of a macro, which are not parsed: use a text \
+             search there"
+        ));
     }
     let files = counted(report.searched, "file", "files");
     clauses.push(if report.more {
@@ -148,9 +158,10 @@ fn details(workspace: &Path, report: &Report) -> Value {
         "more": report.more,
         "readings": readings,
         "later_readings": later,
-        "near_misses": report.near.iter().map(|(name, count)| {
+        "near_misses": report.near.misses.iter().map(|(name, count)| {
             json!({ "extra": name, "count": count })
         }).collect::<Vec<_>>(),
+        "files_with_macros": report.near.in_macros,
         "files_searched": report.searched,
         "files_skipped": report.skipped.iter().map(|skipped| {
             json!({ "path": show(&skipped.path), "reason": skipped.reason })
