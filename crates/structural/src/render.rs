@@ -55,12 +55,18 @@ fn read_as(read_as: &[ReadAs]) -> String {
     }
 }
 
+/// Languages that read a fragment alike share a clause.
 fn later(later: &[Later]) -> String {
-    later
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    let mut joined: Vec<Later> = Vec::new();
+    for one in later {
+        let same = |known: &&mut Later| known.context == one.context && known.kind == one.kind;
+        match joined.iter_mut().find(same) {
+            Some(known) => known.count += one.count,
+            None => joined.push(one.clone()),
+        }
+    }
+    let clauses: Vec<String> = joined.iter().map(ToString::to_string).collect();
+    clauses.join("; ")
 }
 
 /// What was left out of a search, in one clause each.

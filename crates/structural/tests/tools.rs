@@ -101,6 +101,16 @@ fn a_search_shows_lines_and_captures() {
     );
     folder.check(
         "ast_grep",
+        json!({ "pattern": "var s = '$S';", "language": "dart" }),
+        expect![[r#"
+            pattern read as: statement, local_variable_declaration; member, member_declaration; declaration, top_level_variable_declaration
+            lib/a.dart:3
+              3:   var s = 'dispose(x)';
+              $S = dispose(x)
+            1 match; 2 files searched"#]],
+    );
+    folder.check(
+        "ast_grep",
         json!({ "pattern": "class $C", "language": "dart" }),
         expect![[r#"
         pattern read as: declaration, class_declaration
@@ -249,6 +259,22 @@ fn languages_of_a_mixed_folder_compete() {
         expect!["invalid_arguments: unknown language `klingon`"],
     );
     folder.check("ast_grep", json!({ "pattern": "f()", "language": "rust", "context": "verb" }), expect!["invalid_arguments: Rust has no context `verb`; it has: statement, expression, member, declaration, type, pattern, arm, field, parameter, initializer, visibility, attribute, generic, bound, where, variant, use_tree, type_argument"]);
+}
+
+/// A later reading that several languages share is one clause.
+#[test]
+fn later_readings_are_joined() {
+    let folder = Folder::new(&[
+        ("a.ts", "let f = (x: T) => x;\n"),
+        ("b.tsx", "let f = (x: T) => x;\n"),
+    ]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "$K: $V", "language": "ts" }),
+        expect![[r#"
+            pattern read as: statement, labeled_statement
+            0 matches; 2 as required parameter: pass `context: parameter`; 2 files searched"#]],
+    );
 }
 
 #[test]

@@ -245,11 +245,12 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
         let text = file.source[start..end]
             .split(|byte| *byte == b'\n')
             .take(MOST_LINES);
-        let names = pattern.variables().iter().zip(&found.captures);
-        let captures = names.filter_map(|(name, capture)| {
+        let runs = &pattern.compiled().run_variables;
+        let names = pattern.variables().iter().zip(runs).zip(&found.captures);
+        let captures = names.filter_map(|((name, run), capture)| {
             capture.as_ref().map(|capture| Captured {
                 name: name.clone(),
-                run: capture.run,
+                run: *run,
                 text: excerpt(&file.source[capture.range.clone()]),
             })
         });
