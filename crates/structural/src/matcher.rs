@@ -3,7 +3,7 @@
 //! A candidate has what the pattern shows and nothing more, except comments, layout and a trailing
 //! separator. A run takes the shortest stretch of siblings that lets the whole match, the leftmost
 //! run first, with full backtracking: the work is linear in pattern and candidate as long as no
-//! metavariable is repeated, and bounded by [`MOST_STEPS`] where one is.
+//! metavariable is repeated, and bounded by a million steps a candidate where one is.
 
 mod sequence;
 mod tokens;
