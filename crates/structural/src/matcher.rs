@@ -135,6 +135,30 @@ pub fn near_misses(
     misses
 }
 
+/// Whether all words of a pattern stand together in the arguments of a macro, which are tokens and
+/// no code that a pattern could match.
+pub(crate) fn words_in_macro(pattern: &Pattern, tree: &Tree, source: &[u8]) -> bool {
+    let compiled = pattern.compiled();
+    if compiled.grammar.data().token_trees.is_empty() {
+        return false;
+    }
+    let holds = |text: &[u8]| {
+        let mut readings = compiled.literals.iter();
+        readings
+            .any(|words| !words.is_empty() && words.iter().all(|word| word.find(text).is_some()))
+    };
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        if compiled.tables.is_token_tree(node.kind_id()) && holds(&source[node.byte_range()]) {
+            return true;
+        }
+        if !advance(&mut cursor) {
+            return false;
+        }
+    }
+}
+
 /// Steps to the next node of the tree, parents before their children.
 fn advance(cursor: &mut TreeCursor<'_>) -> bool {
     if cursor.goto_first_child() {

@@ -36,14 +36,14 @@ pub(crate) fn readings(
     for (id, compiled) in languages.met() {
         match compiled {
             Ok(patterns) => read.push(ReadAs {
-                language: id.clone(),
+                language: id.to_owned(),
                 readings: patterns[pattern]
                     .readings()
                     .iter()
                     .map(ToString::to_string)
                     .collect(),
             }),
-            Err(error) => rejected.push((id.clone(), error.clone())),
+            Err(error) => rejected.push((id.to_owned(), error.clone())),
         }
     }
     (read, rejected)

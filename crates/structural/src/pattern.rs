@@ -36,6 +36,8 @@ pub(crate) struct Compiled {
     pub(crate) active: usize,
     /// The names of the metavariables that bind, in order of first use.
     pub(crate) variables: Vec<String>,
+    /// Which of them were written as runs. (The body of a string is matched as a run, too.)
+    pub(crate) run_variables: Vec<bool>,
     /// Whether a name stands in the pattern more than once.
     pub(crate) repeats: bool,
     /// How many runs the pattern has.

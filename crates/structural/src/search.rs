@@ -10,7 +10,7 @@ mod prefilter;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -122,15 +122,16 @@ pub(crate) fn run<T: Send>(
     };
     let threads = if request.target.is_file() { 1 } else { threads };
     let (sender, receiver) = mpsc::channel::<(usize, Outcome<T>)>();
-    let searched = AtomicUsize::new(0);
     let mut summary = Summary::default();
+    // How many results were consumed. Workers run ahead of that, and what they saw there depends on
+    // the threads: it is left out of the summary.
+    let mut next = 0;
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
             let worker = Worker {
                 feed: &feed,
                 stop: &stop,
-                searched: &searched,
                 interrupted: request.interrupted,
                 visit,
                 named: request.target.is_file(),
@@ -142,11 +143,11 @@ pub(crate) fn run<T: Send>(
         }
         drop(sender);
         let mut waiting: BTreeMap<usize, Outcome<T>> = BTreeMap::new();
-        let mut next = 0;
         'results: for (index, outcome) in receiver {
             waiting.insert(index, outcome);
             while let Some(outcome) = waiting.remove(&next) {
                 next += 1;
+                summary.searched += usize::from(outcome.searched);
                 if outcome.with_errors {
                     summary.with_errors.extend(outcome.path.clone());
                 }
@@ -164,9 +165,14 @@ pub(crate) fn run<T: Send>(
     });
     summary.interrupted = (request.interrupted)();
     summary.complete = !stop.load(Ordering::Relaxed) && !summary.interrupted;
-    summary.searched = searched.load(Ordering::Relaxed);
     let feed = feed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    summary.skipped.extend(feed.unreadable);
+    let consumed = if summary.complete { usize::MAX } else { next };
+    feed.languages.forget_from(consumed);
+    let unreadable = feed.unreadable.into_iter();
+    let unreadable = unreadable.filter(|(at, _)| *at < consumed);
+    summary
+        .skipped
+        .extend(unreadable.map(|(_, skipped)| skipped));
     summary
 }
 
@@ -175,7 +181,8 @@ struct Feed<'f, 'l> {
     files: Box<dyn Iterator<Item = Result<PathBuf, ignore::Error>> + Send + 'f>,
     languages: &'f mut Languages<'l>,
     next: usize,
-    unreadable: Vec<Skipped>,
+    /// What the walk could not read, each with the number of the file that came after it.
+    unreadable: Vec<(usize, Skipped)>,
     named: bool,
 }
 
@@ -185,13 +192,14 @@ impl Feed<'_, '_> {
         loop {
             match self.files.next()? {
                 Ok(path) => {
-                    if let Choice::Search(patterns) = self.languages.choose(&path, self.named) {
-                        let index = self.next;
+                    let index = self.next;
+                    let choice = self.languages.choose(&path, self.named, index);
+                    if let Choice::Search(patterns) = choice {
                         self.next += 1;
                         return Some((index, path, patterns));
                     }
                 }
-                Err(error) => self.unreadable.push(unreadable(&error)),
+                Err(error) => self.unreadable.push((self.next, unreadable(&error))),
             }
         }
     }
@@ -214,6 +222,8 @@ fn unreadable(error: &ignore::Error) -> Skipped {
 /// What became of one file. Every file that was taken has one, so that the order is kept.
 struct Outcome<T> {
     path: Option<PathBuf>,
+    /// Whether it was read as source text.
+    searched: bool,
     with_errors: bool,
     skipped: Option<String>,
     value: Option<T>,
@@ -222,6 +232,7 @@ struct Outcome<T> {
 impl<T> Outcome<T> {
     const NOTHING: Self = Self {
         path: None,
+        searched: false,
         with_errors: false,
         skipped: None,
         value: None,
@@ -231,7 +242,6 @@ impl<T> Outcome<T> {
 struct Worker<'w, 'f, 'l, T> {
     feed: &'w Mutex<Feed<'f, 'l>>,
     stop: &'w AtomicBool,
-    searched: &'w AtomicUsize,
     interrupted: &'w (dyn Fn() -> bool + Sync),
     visit: &'w (dyn Fn(&Parsed<'_>) -> Visit<T> + Sync),
     /// The one file was named by its path: it is searched whatever it looks like.
@@ -279,14 +289,19 @@ impl<T> Worker<'_, '_, '_, T> {
             }
             Err(error) => return skipped(error.to_string()),
         }
-        self.searched.fetch_add(1, Ordering::Relaxed);
         if !prefilter::admits(patterns, source) {
-            return Outcome::NOTHING;
+            return Outcome {
+                searched: true,
+                ..Outcome::NOTHING
+            };
         }
         let until = Instant::now() + MOST_TIME;
         let late = || Instant::now() > until || (self.interrupted)();
         let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
-            return skipped(format!("parsing took over {} s", MOST_TIME.as_secs()));
+            return Outcome {
+                searched: true,
+                ..skipped(format!("parsing took over {} s", MOST_TIME.as_secs()))
+            };
         };
         let visit = (self.visit)(&Parsed {
             path,
@@ -306,6 +321,7 @@ impl<T> Worker<'_, '_, '_, T> {
         let with_errors = tree.root_node().has_error();
         Outcome {
             path: Some(path.to_owned()),
+            searched: true,
             with_errors,
             skipped: reason,
             value: visit.value,

@@ -82,6 +82,13 @@ fn templates_are_filled_in() {
         ("typescript", "f($A)", r"g(\$A)", "f(1)", "g($A)"),
         (
             "typescript",
+            "$A + $B",
+            "add($A, $B)",
+            "function f() { return a + b; }",
+            "function f() { return add(a, b); }",
+        ),
+        (
+            "typescript",
             "const $A = $B",
             "let $A = $B",
             "const a = 1;\nconst b = 2\n",

@@ -1,6 +1,7 @@
 //! `ast_grep`: finds a pattern in the files of a target.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
@@ -40,8 +41,7 @@ pub(crate) struct Report {
     pub(crate) read_as: Vec<ReadAs>,
     pub(crate) rejected: Vec<(String, PatternError)>,
     pub(crate) later: Vec<Later>,
-    /// What keeps candidates from matching, and how many of them: most first.
-    pub(crate) near: Vec<(String, usize)>,
+    pub(crate) near: Near,
     pub(crate) searched: usize,
     pub(crate) with_errors: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skipped>,
@@ -58,7 +58,7 @@ pub(crate) struct Located {
     /// The character of the first line that it begins with, from 1.
     pub(crate) column: usize,
     /// The first of its lines, whole.
-    pub(crate) text: Vec<String>,
+    pub(crate) text: Vec<Excerpt>,
     pub(crate) captures: Vec<Captured>,
 }
 
@@ -66,7 +66,15 @@ pub(crate) struct Located {
 pub(crate) struct Captured {
     pub(crate) name: String,
     pub(crate) run: bool,
+    pub(crate) text: Excerpt,
+}
+
+/// A text, or its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excerpt {
     pub(crate) text: String,
+    /// The bytes of the whole, where this is only the beginning.
+    pub(crate) whole: Option<usize>,
 }
 
 impl Search<'_> {
@@ -113,9 +121,9 @@ impl Search<'_> {
             return Err(Error::Interrupted);
         }
         let near = if matches.is_empty() && later.is_empty() {
-            near_misses(&request, &mut languages)
+            near(&request, &mut languages)
         } else {
-            Vec::new()
+            Near::default()
         };
         let (read_as, rejected) = readings(&languages, 0);
         if read_as.is_empty() {
@@ -193,26 +201,40 @@ impl Search<'_> {
     }
 }
 
+/// What a search that found nothing may have missed.
+#[derive(Debug, Default)]
+pub(crate) struct Near {
+    /// What keeps candidates from matching, and how many of them: most first.
+    pub(crate) misses: Vec<(String, usize)>,
+    /// How many files have the pattern's words in the arguments of a macro.
+    pub(crate) in_macros: usize,
+}
+
 /// Counts what the candidates have that the pattern does not show. Only files with the pattern's
 /// literals are parsed for it.
-fn near_misses(request: &Request<'_>, languages: &mut Languages<'_>) -> Vec<(String, usize)> {
+fn near(request: &Request<'_>, languages: &mut Languages<'_>) -> Near {
     let visit = |file: &Parsed<'_>| {
-        let misses = matcher::near_misses(&file.patterns[0], file.tree, file.source, file.late);
+        let pattern = &file.patterns[0];
+        let misses = matcher::near_misses(pattern, file.tree, file.source, file.late);
+        let in_macro = matcher::words_in_macro(pattern, file.tree, file.source);
         Visit {
-            value: (!misses.is_empty()).then_some(misses),
+            value: (in_macro || !misses.is_empty()).then_some((misses, in_macro)),
             incomplete: None,
         }
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    search::run(request, languages, &visit, &mut |misses: Vec<String>| {
+    let mut near = Near::default();
+    search::run(request, languages, &visit, &mut |(misses, in_macro)| {
+        near.in_macros += usize::from(in_macro);
         for miss in misses {
             *counts.entry(miss).or_default() += 1;
         }
         ControlFlow::Continue(())
     });
-    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
-    counts.sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
-    counts
+    near.misses = counts.into_iter().collect();
+    near.misses
+        .sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
+    near
 }
 
 /// Why no file was searched.
@@ -241,27 +263,30 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
         let end = memchr::memchr(b'\n', &file.source[range.end..])
             .map_or(file.source.len(), |at| range.end + at);
         // The byte order mark is no part of the first line.
-        let shown = &file.source[start..end];
-        let shown = shown.strip_prefix(b"\xef\xbb\xbf").unwrap_or(shown);
-        let text = shown.split(|byte| *byte == b'\n').take(MOST_LINES);
-        let names = pattern.variables().iter().zip(&found.captures);
-        let captures = names.filter_map(|(name, capture)| {
+        let mark = file.source[start..].starts_with(b"\xef\xbb\xbf");
+        let start = if mark { start + 3 } else { start };
+        let text = file.source[start..end]
+            .split(|byte| *byte == b'\n')
+            .take(MOST_LINES);
+        let runs = &pattern.compiled().run_variables;
+        let names = pattern.variables().iter().zip(runs).zip(&found.captures);
+        let captures = names.filter_map(|((name, run), capture)| {
             capture.as_ref().map(|capture| Captured {
                 name: name.clone(),
-                run: capture.run,
-                text: bounded(&file.source[capture.range.clone()]),
+                run: *run,
+                text: excerpt(&file.source[capture.range.clone()]),
             })
         });
         located.push(Located {
             path: file.path.to_owned(),
             language: pattern.grammar().id().to_owned(),
             lines: (line, line + inside),
-            column: String::from_utf8_lossy(&file.source[start..range.start])
+            column: String::from_utf8_lossy(&file.source[start..range.start.max(start)])
                 .chars()
                 .count()
                 + 1,
             text: text
-                .map(|line| bounded(line.strip_suffix(b"\r").unwrap_or(line)))
+                .map(|line| excerpt(line.strip_suffix(b"\r").unwrap_or(line)))
                 .collect(),
             captures: captures.collect(),
             bytes: range,
@@ -271,12 +296,18 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
 }
 
 /// The text, lossily and cut to what is shown at the most.
-fn bounded(text: &[u8]) -> String {
-    let cut = text.len() > MOST_BYTES;
+fn excerpt(text: &[u8]) -> Excerpt {
     // A character may be cut in half here; the lossy reading makes it one sign.
-    let mut shown = String::from_utf8_lossy(&text[..text.len().min(MOST_BYTES)]).into_owned();
-    if cut {
-        shown.push('…');
+    let kept = &text[..text.len().min(MOST_BYTES)];
+    Excerpt {
+        text: String::from_utf8_lossy(kept).into_owned(),
+        whole: (kept.len() < text.len()).then_some(text.len()),
     }
-    shown
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.whole.is_some() { "…" } else { "" };
+        write!(f, "{}{more}", self.text)
+    }
 }

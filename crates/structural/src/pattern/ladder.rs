@@ -52,6 +52,7 @@ pub(super) fn compile(
         grammar: grammar.clone(),
         repeats: named > ladder.variables.len(),
         runs: readings.iter().map(runs).max().unwrap_or(0),
+        run_variables: run_variables(&fragment, &ladder.variables),
         variables: ladder.variables,
         tables: ladder.tables,
         readings,
@@ -109,6 +110,14 @@ pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
         }
     }
     variables
+}
+
+fn run_variables(fragment: &Fragment, variables: &[String]) -> Vec<bool> {
+    let is_run = |name: &String| {
+        let mut holes = fragment.holes();
+        holes.any(|hole| hole.run && hole.name.as_ref() == Some(name))
+    };
+    variables.iter().map(is_run).collect()
 }
 
 fn runs(reading: &Reading) -> usize {
