@@ -287,7 +287,10 @@ impl<'t> Search<'_, 't> {
         }
     }
 
-    fn record(&mut self, reading: usize, range: Range<usize>) {
+    fn record(&mut self, reading: usize, mut range: Range<usize>) {
+        // Some grammars count the line end in; what is put in its place must not lose it.
+        let text = &self.sequence.source()[range.clone()];
+        range.end -= text.len() - text.trim_ascii_end().len();
         let active = self.sequence.compiled().active;
         match reading.checked_sub(active) {
             Some(later) => self.found.later[later] += 1,

@@ -13,7 +13,7 @@ use crate::pattern::PatternError;
 use crate::search::Skipped;
 
 pub(crate) use edit::{proposal, resolved};
-pub(crate) use search::search;
+pub(crate) use search::{found, search};
 
 /// The most characters of one line of source text.
 const LINE: usize = 200;

@@ -151,6 +151,33 @@ impl Search<'_> {
 impl Search<'_> {
     /// Counts the matches, however many there are.
     pub(crate) fn count(&self, interrupted: &(dyn Fn() -> bool + Sync)) -> Result<usize, Error> {
+        let mut count = 0;
+        let visit = |_: &Parsed<'_>, found: Found| found.matches.len();
+        self.visit(interrupted, &visit, &mut |matches| {
+            count += matches;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    /// Hands out the matches one by one, in their order.
+    pub(crate) fn each(
+        &self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        each: &mut dyn FnMut(Located) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let visit = |file: &Parsed<'_>, found: Found| located(file, &found, usize::MAX);
+        self.visit(interrupted, &visit, &mut |found| {
+            found.into_iter().try_for_each(&mut *each)
+        })
+    }
+
+    fn visit<T: Send>(
+        &self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        visit: &(dyn Fn(&Parsed<'_>, Found) -> T + Sync),
+        consume: &mut dyn FnMut(T) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
         let patterns = [self.pattern.clone()];
         let mut languages = Languages::new(
             self.grammars,
@@ -166,15 +193,11 @@ impl Search<'_> {
         };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
-            let value = value.map(|found| found[0].matches.len());
+            let value = value.map(|mut found| visit(file, found.swap_remove(0)));
             Visit { value, incomplete }
         };
-        let mut count = 0;
-        search::run(&request, &mut languages, &visit, &mut |matches| {
-            count += matches;
-            ControlFlow::Continue(())
-        });
-        Ok(count)
+        search::run(&request, &mut languages, &visit, consume);
+        Ok(())
     }
 }
 

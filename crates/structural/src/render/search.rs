@@ -29,6 +29,13 @@ pub(crate) fn search(workspace: &Path, report: &Report) -> Output {
         .with_truncated(truncated || report.more)
 }
 
+/// One match as it is shown.
+pub(crate) fn found(workspace: &Path, found: &Located) -> String {
+    let mut text = String::new();
+    push_match(&mut text, workspace, found);
+    text
+}
+
 /// `path:line`, the lines, the captures.
 fn push_match(text: &mut String, workspace: &Path, found: &Located) {
     let (first, last) = found.lines;
