@@ -15,6 +15,8 @@ pub(crate) struct ReadAs {
     pub(crate) language: String,
     /// The readings that are matched together.
     pub(crate) readings: Vec<String>,
+    /// Keywords that the first of them takes for names.
+    pub(crate) misused_keywords: Vec<String>,
 }
 
 /// A reading that was not matched, with what it would find.
@@ -42,6 +44,7 @@ pub(crate) fn readings(
                     .iter()
                     .map(ToString::to_string)
                     .collect(),
+                misused_keywords: patterns[pattern].readings()[0].misused_keywords.clone(),
             }),
             Err(error) => rejected.push((id.to_owned(), error.clone())),
         }

@@ -63,7 +63,7 @@ pub struct Reading {
     /// not show.
     pub(crate) terminated: bool,
     /// Keywords of the language that this reading takes for names.
-    pub(crate) misused_keywords: usize,
+    pub(crate) misused_keywords: Vec<String>,
 }
 
 impl Reading {

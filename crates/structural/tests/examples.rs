@@ -55,7 +55,15 @@ fn failures(grammar: &Grammar, example: &Example) -> Vec<String> {
         .into_iter()
         .map(|found| Site { edit: 0, found })
         .collect();
-    let rewritten = rewrite(grammar, &tree, source.as_bytes(), &sites, &[template]).unwrap();
+    let rewritten = rewrite(
+        grammar,
+        &tree,
+        source.as_bytes(),
+        &sites,
+        &[template],
+        &|| false,
+    )
+    .unwrap();
     let text = String::from_utf8(rewritten.text).unwrap();
     compare("rewrite", format!("{text:?}"), format!("{becomes:?}"));
     compare(

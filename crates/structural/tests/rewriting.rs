@@ -23,7 +23,15 @@ fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten
         .into_iter()
         .map(|found| Site { edit: 0, found })
         .collect();
-    rewrite(&grammar, &tree, source.as_bytes(), &sites, &[template]).unwrap()
+    rewrite(
+        &grammar,
+        &tree,
+        source.as_bytes(),
+        &sites,
+        &[template],
+        &|| false,
+    )
+    .unwrap()
 }
 
 fn check(rows: &[Row<'_>]) {

@@ -325,6 +325,18 @@ fn what_stands_in_macros_is_told() {
 }
 
 #[test]
+fn a_keyword_taken_for_a_name_is_told() {
+    let folder = Folder::new(&[("a.ts", "if (x) { f(); }\n")]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "if ($C)", "language": "ts" }),
+        expect![[r#"
+            pattern read as: expression, call_expression
+            0 matches; `if` is read as a name here: write the whole construct if the keyword is meant; 1 file searched"#]],
+    );
+}
+
+#[test]
 fn odd_files_are_ordinary() {
     let folder = Folder::new(&[
         ("broken.ts", "f(1);\nlet = = ;\nf(2);\n"),

@@ -182,7 +182,7 @@ impl Stage<'_> {
             return Err("it changed while it was read".to_owned());
         }
         let grammar = file.patterns[0].grammar();
-        rewrite::rewrite(grammar, file.tree, file.source, sites, templates)
+        rewrite::rewrite(grammar, file.tree, file.source, sites, templates, file.late)
             .map(|rewritten| (captured, rewritten))
             .map_err(|error| error.to_string())
     }

@@ -91,6 +91,19 @@ fn summary(workspace: &Path, report: &Report) -> String {
         let near: Vec<String> = report.near.misses.iter().take(5).map(each).collect();
         clauses.push(format!("{}: write them into the pattern", near.join(", ")));
     }
+    let misused: Vec<&String> = match shown {
+        0 => report
+            .read_as
+            .iter()
+            .flat_map(|read| &read.misused_keywords)
+            .collect(),
+        _ => Vec::new(),
+    };
+    if let Some(word) = misused.first() {
+        clauses.push(format!(
+            "`{word}` is read as a name here: write the whole construct if the keyword is meant"
+        ));
+    }
     if report.near.in_macros > 0 {
         let (files, have) = match report.near.in_macros {
             1 => ("1 file".to_owned(), "has"),
