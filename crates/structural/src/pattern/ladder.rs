@@ -12,6 +12,7 @@ use terret_grammars::{Context, Grammar};
 use tree_sitter::{Node as Syntax, Parser, Tree};
 
 use crate::parse::parser;
+use crate::search::prefilter::Need;
 
 use super::cover::{self, cover, innermost};
 use super::failure::{self, Failure};
@@ -49,8 +50,14 @@ pub(super) fn compile(
             .map(|text| memmem::Finder::new(text).into_owned())
             .collect()
     };
+    let token = |kind: u16| {
+        let token = grammar.language().node_kind_for_id(kind);
+        token.unwrap_or_default().to_owned()
+    };
+    let need = |reading: &Reading| Need::of(reading, &ladder.tables, &token);
     Ok(Compiled {
         literals: readings[..active].iter().map(literals).collect(),
+        needs: readings[..active].iter().map(need).collect(),
         grammar: grammar.clone(),
         repeats: named > ladder.variables.len(),
         runs: readings.iter().map(runs).max().unwrap_or(0),
