@@ -10,6 +10,15 @@ use terret_structural::rewrite::{RewriteError, Rewritten, Site, Template, rewrit
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
 
 fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten {
+    rewritten(language, pattern, template, source).unwrap()
+}
+
+fn rewritten(
+    language: &str,
+    pattern: &str,
+    template: &str,
+    source: &str,
+) -> Result<Rewritten, RewriteError> {
     let grammar = Shipped.grammar(language).unwrap();
     let pattern = Pattern::compile(&grammar, pattern, None)
         .unwrap_or_else(|error| panic!("{language}: {pattern}: {error}"));
@@ -31,7 +40,6 @@ fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten
         &[template],
         &|| false,
     )
-    .unwrap()
 }
 
 fn check(rows: &[Row<'_>]) {
@@ -480,4 +488,52 @@ fn nesting_is_bounded() {
         Err(RewriteError::TooNested { line: 1 })
     );
     assert_eq!(run("g($X, $X)", 60), Err(RewriteError::TooLarge));
+}
+
+/// What changes its meaning where it lands is told, whatever the parser says.
+#[test]
+fn what_falls_apart_is_told() {
+    let torn = [
+        (
+            "c",
+            "foo();",
+            "x(); y();",
+            "void f() {\n  if (a) foo();\n}\n",
+        ),
+        ("typescript", "foo();", "a(); b();", "for (;;) foo();\n"),
+    ];
+    for (language, pattern, template, source) in torn {
+        let broken = run(language, pattern, template, source).broken.unwrap();
+        assert!(broken.torn, "{source}: {broken:?}");
+    }
+    check(&[(
+        "c",
+        "sq($X)",
+        "$X * $X",
+        "int f() { if (a) g(); return sq(a + b); }",
+        "int f() { if (a) g(); return (a + b) * (a + b); }",
+    )]);
+    check(&[(
+        "rust",
+        "if $C { $A; $$$R }",
+        "if !$C { $A; $$$R }",
+        "fn f() { if a { foo(); } }",
+        "fn f() { if !a { foo(); } }",
+    )]);
+    let sole = [
+        (
+            "c",
+            "log($X);",
+            "void f() {\n  if (a)\n    log(a);\n  next();\n}\n",
+        ),
+        ("typescript", "log($X)", "if (a)\n  log(a);\nnext();\n"),
+        ("python", "log($X)", "if a:\n    log(a)\nnext()\n"),
+    ];
+    for (language, pattern, source) in sole {
+        let error = rewritten(language, pattern, "", source).unwrap_err();
+        assert!(
+            matches!(error, RewriteError::SoleBody { .. }),
+            "{source}: {error:?}"
+        );
+    }
 }

@@ -15,7 +15,7 @@ const MOST_NESTED: usize = 500;
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 /// A replaced site as a whole, or one of its template's metavariables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
     /// The number of the site.
     pub(super) site: usize,
@@ -61,6 +61,7 @@ impl<'a> Plan<'a> {
         plan.collect(file.tree.root_node());
         plan.check_overlaps()?;
         plan.check_nesting()?;
+        plan.check_deletions()?;
         Ok(plan)
     }
 
@@ -133,14 +134,29 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    pub(super) fn compose(&self, groups: &[Place]) -> Result<Composed, RewriteError> {
-        self.compose_grouped(groups, "@")
+    fn check_deletions(&self) -> Result<(), RewriteError> {
+        let deleted = self
+            .sites
+            .iter()
+            .filter(|site| self.templates[site.edit].is_empty());
+        for site in deleted {
+            let range = &site.found.range;
+            if delete::is_sole_body(self.file, range) {
+                let line = self.file.text[..range.start].matches('\n').count() + 1;
+                return Err(RewriteError::SoleBody { line });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn compose(&self) -> Result<Composed, RewriteError> {
+        self.compose_grouped(&HashSet::new(), "@")
     }
 
     /// Composes with some places grouped; `group` holds an `@` for what is inside.
     pub(super) fn compose_grouped(
         &self,
-        groups: &[Place],
+        groups: &HashSet<Place>,
         group: &str,
     ) -> Result<Composed, RewriteError> {
         let (open, close) = group.split_once('@').unwrap_or(("", ""));
@@ -184,7 +200,7 @@ impl<'a> Plan<'a> {
 /// One composition.
 struct Run<'p, 'a> {
     plan: &'p Plan<'a>,
-    groups: &'p [Place],
+    groups: &'p HashSet<Place>,
     open: &'p str,
     close: &'p str,
     composed: Composed,
