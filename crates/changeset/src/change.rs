@@ -45,6 +45,15 @@ pub(crate) struct Planned {
     pub(crate) origin: Option<PathBuf>,
 }
 
+/// What happens to a file, and its bytes before and after.
+pub(crate) struct Described<'a> {
+    pub(crate) change: FileChange,
+    pub(crate) old: &'a [u8],
+    pub(crate) new: &'a [u8],
+    /// Whether its owner may run it.
+    pub(crate) executable: bool,
+}
+
 impl Slot {
     pub(crate) fn is_changed(&self, real: &Path) -> bool {
         match (&self.captured, &self.planned) {
@@ -226,7 +235,7 @@ impl ChangeSet {
     #[must_use]
     pub fn files(&self) -> Vec<FileChange> {
         self.changed()
-            .filter_map(|(real, slot)| Some(self.describe(real, slot)?.0))
+            .filter_map(|(real, slot)| Some(self.describe(real, slot)?.change))
             .collect()
     }
 
@@ -242,46 +251,52 @@ impl ChangeSet {
             .filter(|(real, slot)| slot.is_changed(real))
     }
 
-    /// What happens to a slot, with its bytes before and after; `None` for the old name of a renamed file, which is
-    /// told by the new one.
-    pub(crate) fn describe<'a>(
-        &'a self,
-        real: &Path,
-        slot: &'a Slot,
-    ) -> Option<(FileChange, &'a [u8], &'a [u8])> {
-        let captured = slot.captured.as_ref().map(|captured| &*captured.bytes);
-        let (change, old, new): (_, &[u8], &[u8]) = match &slot.planned {
+    /// What happens to a slot; `None` for the old name of a renamed file, which is told by the new one.
+    pub(crate) fn describe<'a>(&'a self, real: &Path, slot: &'a Slot) -> Option<Described<'a>> {
+        let captured = slot.captured.as_ref();
+        let (change, was, new): (_, Option<&Captured>, &[u8]) = match &slot.planned {
             None if self.is_moved(real) => return None,
-            None => (Change::Deleted, captured?, &[]),
-            Some(Planned { bytes, origin }) => match origin {
-                Some(origin) if origin != real => {
-                    let source = &self.slots[origin];
-                    let old = source
-                        .captured
-                        .as_ref()
-                        .map_or(&[][..], |captured| &captured.bytes);
-                    let edited = *old != **bytes;
-                    (
-                        Change::Renamed {
-                            from: source.shown.clone(),
-                            edited,
-                        },
-                        old,
-                        bytes,
-                    )
-                }
-                _ if captured.is_some() => (Change::Edited, captured?, bytes),
-                _ => (Change::Created, &[], bytes),
-            },
+            None => (Change::Deleted, captured, &[]),
+            // Where another file was created under the old name, this one is told as a copy of it would be.
+            Some(Planned {
+                bytes,
+                origin: Some(origin),
+            }) if origin != real && self.has_left(origin) => {
+                let source = &self.slots[origin];
+                let was = source.captured.as_ref();
+                let edited = was.is_none_or(|was| was.bytes != *bytes);
+                (
+                    Change::Renamed {
+                        from: source.shown.clone(),
+                        edited,
+                    },
+                    was,
+                    bytes,
+                )
+            }
+            Some(Planned { bytes, .. }) if captured.is_some() => (Change::Edited, captured, bytes),
+            Some(Planned { bytes, .. }) => (Change::Created, None, bytes),
         };
-        Some((
-            FileChange {
+        Some(Described {
+            change: FileChange {
                 path: slot.shown.clone(),
                 change,
             },
-            old,
+            old: was.map_or(&[], |was| &was.bytes),
             new,
-        ))
+            executable: was.is_some_and(|was| was.mode & 0o100 != 0),
+        })
+    }
+
+    /// Whether at the path of this captured file there would be nothing, or another captured file.
+    fn has_left(&self, real: &Path) -> bool {
+        match &self.slots[real].planned {
+            None => true,
+            Some(planned) => planned
+                .origin
+                .as_deref()
+                .is_some_and(|origin| origin != real),
+        }
     }
 
     /// Whether the captured file of this path would be elsewhere.

@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, group_diff_ops};
 
-use crate::change::{Change, ChangeSet, FileChange};
+use crate::change::{Change, ChangeSet, Described, FileChange};
 use crate::error::count;
 
 /// How much of a diff is made.
@@ -73,7 +73,7 @@ impl DiffBounds {
     }
 }
 
-/// A unified diff of a set, cut to bounds.
+/// A unified diff of a set, with Git's headers, cut to bounds.
 ///
 /// Its `Display` is the diff, in which each cut is told by a line of its own that begins with `…`. Lines end where the
 /// file has a line feed; a carriage return before it is part of the line, as it is of the file. Bytes that are not
@@ -179,14 +179,14 @@ impl ChangeSet {
         };
         let mut room = bounds.total_lines;
         for (real, slot) in self.changed() {
-            let Some((change, old, new)) = self.describe(real, slot) else {
+            let Some(described) = self.describe(real, slot) else {
                 continue;
             };
             if room == 0 {
                 diff.cut_files += 1;
                 continue;
             }
-            let (file, used) = diff_file(change, old, new, bounds, room);
+            let (file, used) = diff_file(described, bounds, room);
             room -= used;
             diff.cut_lines += file.cut_lines;
             diff.files.push(file);
@@ -196,15 +196,12 @@ impl ChangeSet {
 }
 
 /// The diff of one file in at most `room` lines, and how many it took.
-fn diff_file(
-    change: FileChange,
-    old: &[u8],
-    new: &[u8],
-    bounds: &DiffBounds,
-    room: usize,
-) -> (FileDiff, usize) {
+fn diff_file(described: Described<'_>, bounds: &DiffBounds, room: usize) -> (FileDiff, usize) {
     let mut text = String::new();
-    header(&mut text, &change, old != new);
+    header(&mut text, &described);
+    let Described {
+        change, old, new, ..
+    } = described;
     let mut file = FileDiff {
         change,
         text,
@@ -226,7 +223,7 @@ fn diff_file(
                 ),
             );
         }
-        return (file, 1.min(room));
+        return (file, 1);
     }
     let (old, new) = (lines(old), lines(new));
     let ops = capture_diff_slices_deadline(
@@ -260,7 +257,8 @@ fn diff_file(
             format_args!("… {more} of this file's diff not shown\n"),
         );
     }
-    (file, out.used)
+    // A file without lines takes room too: a thousand renames are as long as any other diff.
+    (file, out.used.max(1))
 }
 
 /// The bytes of each line, its line feed included.
@@ -268,12 +266,33 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
-fn header(text: &mut String, change: &FileChange, has_hunks: bool) {
-    let path = change.path();
-    let (before, after) = match change.change() {
-        Change::Created => (None, Some(path)),
-        Change::Deleted => (Some(path), None),
-        Change::Edited => (Some(path), Some(path)),
+/// Git's headers, which tell of what lines can't: a file that is renamed, or empty.
+fn header(text: &mut String, described: &Described<'_>) {
+    let path = described.change.path();
+    let mode = if described.executable {
+        "100755"
+    } else {
+        "100644"
+    };
+    let (before, after) = match described.change.change() {
+        Change::Renamed { from, .. } => (&**from, path),
+        _ => (path, path),
+    };
+    let (a, b) = (Path::new("a").join(before), Path::new("b").join(after));
+    push(
+        text,
+        format_args!("diff --git {} {}\n", a.display(), b.display()),
+    );
+    let (before, after) = match described.change.change() {
+        Change::Edited => (&*a, &*b),
+        Change::Created => {
+            push(text, format_args!("new file mode {mode}\n"));
+            (Path::new("/dev/null"), &*b)
+        }
+        Change::Deleted => {
+            push(text, format_args!("deleted file mode {mode}\n"));
+            (&*a, Path::new("/dev/null"))
+        }
         Change::Renamed { from, .. } => {
             push(
                 text,
@@ -283,26 +302,15 @@ fn header(text: &mut String, change: &FileChange, has_hunks: bool) {
                     path.display()
                 ),
             );
-            (Some(&**from), Some(path))
+            (&*a, &*b)
         }
     };
-    if !has_hunks && matches!(change.change(), Change::Renamed { .. }) {
-        return;
+    if described.old != described.new {
+        push(
+            text,
+            format_args!("--- {}\n+++ {}\n", before.display(), after.display()),
+        );
     }
-    let name = |side: char, path: Option<&Path>| {
-        path.map_or_else(
-            || PathBuf::from("/dev/null"),
-            |path| Path::new(&side.to_string()).join(path),
-        )
-    };
-    push(
-        text,
-        format_args!(
-            "--- {}\n+++ {}\n",
-            name('a', before).display(),
-            name('b', after).display()
-        ),
-    );
 }
 
 fn push(text: &mut String, what: fmt::Arguments<'_>) {

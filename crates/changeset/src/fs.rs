@@ -112,12 +112,15 @@ pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
     })
 }
 
-/// Creates a file that must not exist. The process's umask applies to `mode`.
-pub(crate) fn create(path: &Path, mode: u32) -> io::Result<File> {
+/// Creates a file that must not exist, for its owner alone or as the process's umask has it.
+pub(crate) fn create(path: &Path, private: bool) -> io::Result<File> {
     call(Op::Create, path, || {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(path, flags, Mode::from_raw_mode(mode))?.into())
+        let owner = Mode::RUSR | Mode::WUSR;
+        let others = Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
+        let mode = if private { owner } else { owner | others };
+        Ok(rustix::fs::open(path, flags, mode)?.into())
     })
 }
 

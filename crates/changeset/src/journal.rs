@@ -50,7 +50,7 @@ impl Journal {
         let (draft, path) = (draft(folder), path(folder));
         fs::unlink(&draft)?;
         let begun = (|| {
-            let mut file = fs::create(&draft, 0o600)?;
+            let mut file = fs::create(&draft, true)?;
             fs::write_all(&mut file, &draft, text.as_bytes())?;
             fs::sync(&file, &draft)?;
             fs::rename(&draft, &path)?;

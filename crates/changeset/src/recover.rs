@@ -227,7 +227,7 @@ pub(crate) fn under_lock(workspace: &Workspace) -> Result<Option<Recovery>, Comm
         || state == State::Prepared
             && undo::is_all_in_place(&plan).during("looking at the files of", &path)?;
     let (outcome, left) = if forward {
-        (Outcome::RolledForward, undo::clean_up(&plan))
+        (Outcome::RolledForward, undo::roll_forward(&plan))
     } else {
         (Outcome::RolledBack, undo::roll_back(&plan, state))
     };

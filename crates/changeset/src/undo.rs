@@ -5,6 +5,7 @@
 //! and what is found decides. So any of this may be cut short and done again.
 
 use std::io;
+use std::path::Path;
 
 use crate::commit::move_in;
 use crate::fs;
@@ -36,14 +37,16 @@ pub(crate) fn is_all_in_place(plan: &Plan) -> io::Result<bool> {
 /// not be put back; everything else is as it was, durably.
 pub(crate) fn roll_back(plan: &Plan, state: State) -> Vec<Left> {
     let mut left = Vec::new();
+    let mut restored = Vec::new();
     for member in plan.members.iter().rev() {
-        let restored = if state == State::Preparing {
-            remove_unfinished(member)
+        // No target was touched while the hidden files were being written.
+        let result = if state == State::Preparing {
+            Ok(None)
         } else {
             restore(member)
         };
-        match restored {
-            Ok(None) => {}
+        match result {
+            Ok(None) => restored.push(member),
             Ok(Some(unknown)) => left.push(unknown),
             Err(error) => left.push(Left::failed(
                 &member.target,
@@ -62,9 +65,33 @@ pub(crate) fn roll_back(plan: &Plan, state: State) -> Vec<Left> {
                 ));
             }
         }
+        // What was put back must be durable before the names that it came from may go: on a file system that keeps no
+        // order, a power cut could otherwise let the second happen without the first.
+        let before = left.len();
+        sync(plan.present_folders(), &mut left);
+        if left.len() > before {
+            return left;
+        }
+    }
+    for member in restored {
+        match remove_hidden(member, state) {
+            Ok(unknown) => left.extend(unknown),
+            Err(error) => left.push(Left::failed(&member.incoming, "removing it failed", &error)),
+        }
     }
     sync(plan.present_folders(), &mut left);
     left
+}
+
+/// Ends a commit whose members are all in place, but perhaps not durably.
+pub(crate) fn roll_forward(plan: &Plan) -> Vec<Left> {
+    let mut left = Vec::new();
+    sync(plan.all_folders(), &mut left);
+    if left.is_empty() {
+        clean_up(plan)
+    } else {
+        left
+    }
 }
 
 /// Removes the old contents that a commit has replaced. Returns what could not be removed.
@@ -95,7 +122,7 @@ pub(crate) fn clean_up(plan: &Plan) -> Vec<Left> {
     left
 }
 
-fn sync<'a>(folders: impl IntoIterator<Item = &'a std::path::Path>, left: &mut Vec<Left>) {
+fn sync<'a>(folders: impl IntoIterator<Item = &'a Path>, left: &mut Vec<Left>) {
     for folder in folders {
         match fs::sync_folder(folder) {
             // Somebody removed the folder, and with it all that could be made durable in it.
@@ -103,14 +130,6 @@ fn sync<'a>(folders: impl IntoIterator<Item = &'a std::path::Path>, left: &mut V
             Err(error) => left.push(Left::failed(folder, "syncing it failed", &error)),
             Ok(()) => {}
         }
-    }
-}
-
-/// Removes a hidden file of a commit that has touched no target. It may be written in part.
-fn remove_unfinished(member: &Member) -> io::Result<Option<Left>> {
-    match fs::unlink(&member.incoming) {
-        Err(error) if crate::workspace::is_missing(&error) => Ok(None),
-        result => result.map(|()| None),
     }
 }
 
@@ -141,8 +160,8 @@ enum Step {
     TakeOut,
     /// What came out goes back to where nothing is now.
     PutBack(Side),
-    /// The new file has two names, for want of a rename that creates; this one goes.
-    DropSecondName,
+    /// The target has this name as well, where a link had to stand in for a rename; it goes.
+    DropName(Side),
     /// Nothing that can be done is sure to be right.
     Leave(Option<Side>, &'static str),
 }
@@ -156,22 +175,26 @@ enum Side {
 /// file is reported instead.
 const TURNS: usize = 64;
 
-/// Brings a member back to what it was, then removes its hidden files.
+/// Brings a member's target back to what it was. What is hidden under the incoming name is not needed after that.
 fn restore(member: &Member) -> io::Result<Option<Left>> {
     for _ in 0..TURNS {
         let names = Names::look(member)?;
         match decide(member, &names) {
-            Step::Done => return remove_hidden(member, &names),
+            Step::Done => return Ok(None),
             Step::Exchange => fs::exchange(&member.incoming, &member.target)?,
-            Step::TakeOut => move_in(&member.target, &member.incoming)?,
-            Step::DropSecondName => fs::unlink(&member.incoming)?,
-            Step::PutBack(side) => match move_in(member.hidden(&side), &member.target) {
+            Step::TakeOut => fs::rename(&member.target, &member.incoming)?,
+            Step::DropName(side) => fs::unlink(member.hidden(&side))?,
+            Step::PutBack(side) => match put_back(member.hidden(&side), &member.target) {
                 // Somebody was faster; look again.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 result => result?,
             },
             Step::Leave(kept, why) => {
                 let kept = kept.map(|side| member.hidden(&side));
+                // Its new content never was anywhere else.
+                if kept != Some(&*member.incoming) && names.incoming.is(member.new.as_ref()) {
+                    fs::unlink(&member.incoming)?;
+                }
                 return Ok(Some(Left::unknown(&member.target, kept, why)));
             }
         }
@@ -183,8 +206,18 @@ fn restore(member: &Member) -> io::Result<Option<Left>> {
     )))
 }
 
+/// Gives what came out of a place its name again, unless something stands there.
+fn put_back(from: &Path, to: &Path) -> io::Result<()> {
+    match move_in(from, to) {
+        // A folder has no second name, and neither has anything on some file systems. What is to be put back is worth
+        // more than the moment in which somebody could put another file there unseen.
+        Err(error) if fs::is_denied(&error) && fs::stat(to)?.is_none() => fs::rename(from, to),
+        result => result,
+    }
+}
+
 impl Member {
-    fn hidden(&self, side: &Side) -> &std::path::Path {
+    fn hidden(&self, side: &Side) -> &Path {
         match side {
             Side::Incoming => &self.incoming,
             Side::Outgoing => &self.outgoing,
@@ -202,13 +235,20 @@ fn decide(
 ) -> Step {
     let is_new = |seen: &Seen| seen.is(member.new.as_ref());
     let is_old = |seen: &Seen| seen.is(member.old.as_ref());
+    if target.is_same_file(outgoing) {
+        return Step::DropName(Side::Outgoing);
+    }
+    if target.is_same_file(incoming) {
+        return Step::DropName(Side::Incoming);
+    }
     if !outgoing.is_nothing() {
         // The target was moved out, so what is outside came from there, whatever it is.
         return match (target, incoming) {
-            (Seen::Nothing, _) => Step::PutBack(Side::Outgoing),
-            (target, incoming) if is_new(target) && incoming.is_same_file(target) => {
-                Step::DropSecondName
+            // It came out when the new file was taken out: somebody had written over that.
+            (Seen::Nothing, incoming) if !incoming.is_nothing() && !is_new(incoming) => {
+                Step::PutBack(Side::Incoming)
             }
+            (Seen::Nothing, _) => Step::PutBack(Side::Outgoing),
             (target, Seen::Nothing) if is_new(target) => Step::TakeOut,
             _ => Step::Leave(Some(Side::Outgoing), WRITTEN_SINCE),
         };
@@ -245,8 +285,6 @@ fn decide(
                 } else {
                     Step::Done
                 }
-            } else if is_new(target) && incoming.is_same_file(target) {
-                Step::DropSecondName
             } else if is_new(target) && incoming.is_nothing() {
                 Step::TakeOut
             } else if is_new(incoming) {
@@ -263,12 +301,16 @@ fn decide(
 
 const WRITTEN_SINCE: &str = "somebody else has written to it since it was changed";
 
-/// Removes what is left of a member whose target needs nothing more.
-fn remove_hidden(member: &Member, names: &Names) -> io::Result<Option<Left>> {
-    if names.incoming.is_nothing() {
+/// Removes what is hidden of a member whose target needs nothing more.
+fn remove_hidden(member: &Member, state: State) -> io::Result<Option<Left>> {
+    let seen = Seen::at(&member.incoming)?;
+    if seen.is_nothing() {
         return Ok(None);
     }
-    if names.incoming.is(member.new.as_ref()) || names.incoming.is(member.old.as_ref()) {
+    // While the hidden files were being written, this one may have been written in part.
+    let is_ours =
+        seen.is(member.new.as_ref()) || seen.is(member.old.as_ref()) || state == State::Preparing;
+    if is_ours {
         fs::unlink(&member.incoming)?;
         return Ok(None);
     }

@@ -193,6 +193,12 @@ fn bodies_hold_runs() {
             &["struct a { int b; };"],
         ),
         (
+            "c",
+            "#ifdef $N\n$$$B\n#endif",
+            "#ifdef A\nint b;\n#endif\n",
+            &["#ifdef A\nint b;\n#endif"],
+        ),
+        (
             "python",
             "if $C: $$$B",
             "if a:\n  b()\n  c()\n",
@@ -482,6 +488,18 @@ fn declarations_are_one_family() {
             "$T $N;",
             "int a;\nstruct s { int b; };\nvoid f() { int c; }",
             &["int a;", "int b;", "int c;"],
+        ),
+        (
+            "dart",
+            "final $N = $V",
+            "final a = 1;\nclass C { final b = 2; }\nvoid f() { final c = 3; }",
+            &["final a = 1", "final b = 2", "final c = 3"],
+        ),
+        (
+            "c",
+            "$T $N",
+            "int a;\nstruct s { int b; };\nvoid f(int c) { int d; }",
+            &["int a", "int b", "int c", "int d"],
         ),
         (
             "typescript",

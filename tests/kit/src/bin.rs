@@ -28,12 +28,12 @@ use tempfile::TempDir;
 /// ```
 #[derive(Debug)]
 pub struct Bin {
-    program: OsString,
+    pub(crate) program: OsString,
     args: Vec<OsString>,
-    stdin: Vec<u8>,
+    pub(crate) stdin: Vec<u8>,
     cwd: Option<PathBuf>,
     env: Vec<(OsString, OsString)>,
-    deadline: Duration,
+    pub(crate) deadline: Duration,
     home: TempDir,
 }
 
@@ -170,7 +170,7 @@ impl Bin {
         clippy::disallowed_methods,
         reason = "starts the binary under test, with its own guard"
     )]
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let home = self.home.path();
         let tmp = home.join("tmp");
         fs::create_dir_all(&tmp).expect("a folder in a temporary folder");
@@ -260,12 +260,15 @@ impl std::fmt::Display for Outcome {
 }
 
 /// A pipe that a thread empties.
-struct Drained {
+#[derive(Debug)]
+pub(crate) struct Drained {
     chunks: Receiver<Vec<u8>>,
     read: std::cell::RefCell<Vec<u8>>,
+    /// How much of it was handed out as lines.
+    taken: std::cell::Cell<usize>,
 }
 
-fn drain(mut pipe: impl Read + Send + 'static) -> Drained {
+pub(crate) fn drain(mut pipe: impl Read + Send + 'static) -> Drained {
     let (send, chunks) = mpsc::channel();
     thread::spawn(move || {
         let mut buffer = [0; 8192];
@@ -278,12 +281,29 @@ fn drain(mut pipe: impl Read + Send + 'static) -> Drained {
     Drained {
         chunks,
         read: Default::default(),
+        taken: Default::default(),
     }
 }
 
 impl Drained {
+    /// The next line without its end, if it comes before `end`.
+    pub(crate) fn line_by(&self, end: Instant) -> Option<String> {
+        loop {
+            let from = self.taken.get();
+            let read = self.read.borrow();
+            if let Some(length) = read[from..].iter().position(|byte| *byte == b'\n') {
+                self.taken.set(from + length + 1);
+                return Some(String::from_utf8_lossy(&read[from..from + length]).into_owned());
+            }
+            drop(read);
+            let left = end.saturating_duration_since(Instant::now());
+            let chunk = self.chunks.recv_timeout(left).ok()?;
+            self.read.borrow_mut().extend(chunk);
+        }
+    }
+
     /// Whether everything up to the pipe's end came before `end`.
-    fn ends_by(&self, end: Instant) -> bool {
+    pub(crate) fn ends_by(&self, end: Instant) -> bool {
         loop {
             match self
                 .chunks
@@ -298,13 +318,13 @@ impl Drained {
 
     /// What came, waiting a little for what a killed program had still written. A process that
     /// left the group may hold the pipe for good.
-    fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         self.ends_by(Instant::now() + Duration::from_secs(1));
         String::from_utf8_lossy(&self.read.into_inner()).into_owned()
     }
 }
 
-fn wait_until(child: &mut Child, end: Instant) -> Option<ExitStatus> {
+pub(crate) fn wait_until(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait().expect("a child of ours") {
@@ -319,7 +339,7 @@ fn wait_until(child: &mut Child, end: Instant) -> Option<ExitStatus> {
     }
 }
 
-fn kill_group(child: &Child) {
+pub(crate) fn kill_group(child: &Child) {
     // The group may be gone by now, which is what we want of it.
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
 }

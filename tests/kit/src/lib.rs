@@ -19,8 +19,10 @@
 
 mod bin;
 mod fixture;
+mod live;
 mod tools;
 
 pub use bin::{Bin, Outcome};
 pub use fixture::Tree;
+pub use live::Live;
 pub use tools::{REQUIRE_TOOLS, SKIP_LOG, require_tool};

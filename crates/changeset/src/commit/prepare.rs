@@ -24,14 +24,14 @@ fn one(member: &Member, source: &Source<'_>, bytes: &[u8]) -> Result<(), CommitE
     let path = &*member.incoming;
     let Some((like, mode)) = source.like else {
         // A file that is new in every way gets its mode as any other does, from the umask or its folder's default.
-        let mut file = fs::create(path, 0o666).during("creating", path)?;
+        let mut file = fs::create(path, false).during("creating", path)?;
         fs::write_all(&mut file, path, bytes).during("writing", path)?;
         return fs::sync(&file, path).during("syncing", path);
     };
     let model = fs::open(like).during("opening", like)?;
     let wanted = fs::stat_open(&model, like).during("looking at", like)?;
     // Nobody else may read it before it has the mode of the file that it stands for.
-    let mut file = fs::create(path, 0o600).during("creating", path)?;
+    let mut file = fs::create(path, true).during("creating", path)?;
     let given = fs::stat_open(&file, path).during("looking at", path)?;
     if (wanted.uid(), wanted.gid()) != (given.uid(), given.gid()) {
         match fs::change_owner(&file, path, wanted.uid(), wanted.gid()) {

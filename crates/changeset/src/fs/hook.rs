@@ -48,8 +48,12 @@ pub(crate) fn with<T>(
     (value, HOOK.take().calls)
 }
 
+/// Ends the process as a power cut does: nothing runs, not even the handlers of an abort.
 fn die() -> ! {
-    std::process::abort()
+    let this = rustix::process::getpid();
+    rustix::process::kill_process(this, rustix::process::Signal::KILL)
+        .expect("a process may kill itself");
+    unreachable!("it is dead")
 }
 
 pub(super) fn before(op: Op, path: &Path) -> io::Result<()> {

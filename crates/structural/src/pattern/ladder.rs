@@ -268,7 +268,7 @@ impl Ladder<'_> {
             }
             None => return Err(Failure::Cover),
         };
-        if cover.len() > 1 && !self.is_list(context, scaffold) {
+        if cover.len() > 1 && !self.is_list(context, scaffold, &cover, completed) {
             return Err(Failure::Cover);
         }
         let (cover, terminator) = match &cover[..] {
@@ -328,9 +328,15 @@ impl Ladder<'_> {
         })
     }
 
-    /// Whether the fragment may stand here twice: then its nodes are members of a list, and not the
-    /// half of something.
-    fn is_list(&self, context: &Context, scaffold: &Scaffold) -> bool {
+    /// Whether the fragment may stand here twice and reads the same both times: then its nodes are
+    /// members of a list, and not the half of something.
+    fn is_list(
+        &self,
+        context: &Context,
+        scaffold: &Scaffold,
+        once: &[Syntax<'_>],
+        completed: bool,
+    ) -> bool {
         let fragment = &scaffold.text[scaffold.fragment.clone()];
         let mut parser = parser(self.grammar);
         let separators = self.grammar.data().separators.iter().map(String::as_str);
@@ -341,10 +347,25 @@ impl Ladder<'_> {
                 .next()
                 .filter(|line| line.trim().is_empty());
             let indent = indent.unwrap_or_default();
-            let twice = format!("{before}{fragment}{separator}\n{indent}{fragment}{after}\n");
-            parser
-                .parse(&twice, None)
-                .is_some_and(|tree| !tree.root_node().has_error())
+            let between = format!("{separator}\n{indent}");
+            let twice = format!("{before}{fragment}{between}{fragment}{after}\n");
+            let Some(tree) = parser.parse(&twice, None) else {
+                return false;
+            };
+            let root = tree.root_node();
+            let length = fragment.len() + usize::from(completed);
+            let reads = |start: usize| {
+                let range = start..start + length;
+                let line_end = start..start + length + 1;
+                cover(root, range, &self.tables)
+                    .or_else(|| cover(root, line_end, &self.tables))
+                    .filter(|nodes| same_kinds(nodes, once))
+                    .and_then(|nodes| nodes.first().and_then(|node| node.parent()))
+            };
+            let first = before.len();
+            let second = first + fragment.len() + between.len();
+            // Two relations in a row parse as one chain of them: that is no list.
+            !root.has_error() && reads(first).is_some_and(|list| reads(second) == Some(list))
         })
     }
 
@@ -418,6 +439,10 @@ impl Ladder<'_> {
         }
         written
     }
+}
+
+fn same_kinds(a: &[Syntax<'_>], b: &[Syntax<'_>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.kind_id() == b.kind_id())
 }
 
 fn merge(readings: &mut Vec<Reading>, reading: Reading) {

@@ -47,7 +47,7 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
         }
     }
     let options = |place: Place| match place {
-        Place::List => &data.moulds[..],
+        Place::List | Place::Tail => &data.moulds[..],
         Place::Bracket => &data.inline_moulds[..],
         Place::Fixed => &[],
     };
@@ -89,6 +89,8 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
 enum Place {
     /// Where a statement or a member may stand.
     List,
+    /// Where a line ends with it: a statement behind `else`, or a name in a header.
+    Tail,
     /// A member of a bracketed list.
     Bracket,
     /// Next to an operator: only the bare word will do.
@@ -150,11 +152,16 @@ fn first_letter(text: &str) -> char {
 fn place(before: char, after: char) -> Place {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let list_starts = is_word(before) || matches!(before, '\n' | '{' | '}' | ';' | ':' | ')' | '>');
-    let list_ends = matches!(after, '\n' | '}') || is_word(after) && !is_word(before);
+    let list_ends =
+        matches!(after, '\n' | '}') || is_word(after) && !is_word(before) && before != '\n';
     let bracket_starts = matches!(before, '(' | '[' | '<' | '{' | '|' | ',');
     let bracket_ends = matches!(after, ')' | ']' | '>' | '}' | '|' | ',');
     if list_starts && list_ends {
-        Place::List
+        if is_word(before) {
+            Place::Tail
+        } else {
+            Place::List
+        }
     } else if bracket_starts && bracket_ends {
         Place::Bracket
     } else {

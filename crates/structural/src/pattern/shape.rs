@@ -259,8 +259,12 @@ impl Builder<'_> {
     fn leaf(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
         let range = node.byte_range();
         let text = &self.source[range.clone()];
-        let inside = |hole: &&Hole| range.start <= hole.word.start && hole.word.end <= range.end;
-        if self.holes.iter().any(|hole| inside(&hole)) {
+        // The word alone is a token of its own; it is its mould that is no node.
+        if self.holes.iter().any(|hole| hole.word == range) {
+            return Err(Misfit::NotOneNode);
+        }
+        let inside = |hole: &Hole| range.start <= hole.word.start && hole.word.end <= range.end;
+        if self.holes.iter().any(inside) {
             return Err(Misfit::InsideToken(
                 String::from_utf8_lossy(text).into_owned(),
             ));

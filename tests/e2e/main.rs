@@ -1,0 +1,33 @@
+//! Journeys through the binary, as a person, a script or an agent makes them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod call;
+mod colour;
+mod doctor;
+mod edit;
+mod find;
+mod interrupt;
+mod session;
+mod tools;
+
+use serde_json::{Value, json};
+use terret_testkit::{Bin, Live, Tree};
+
+/// The binary that was just built, in a folder.
+fn terret(tree: &Tree) -> Bin {
+    Bin::new(env!("CARGO_BIN_EXE_terret")).cwd(tree.root())
+}
+
+/// A call as a line of a session.
+fn line(id: impl Into<Value>, tool: &str, arguments: Value) -> String {
+    json!({"id": id.into(), "tool": tool, "arguments": arguments}).to_string()
+}
+
+/// Makes a call in a session and waits for its result.
+#[track_caller]
+fn ask(session: &mut Live, tool: &str, arguments: Value) -> Value {
+    session.send(line("ask", tool, arguments));
+    let result: Value = serde_json::from_str(&session.line()).expect("a line of JSON");
+    assert_eq!(result["id"], "ask");
+    result
+}
