@@ -35,6 +35,10 @@ pub struct LanguageData {
     /// The same for metavariables inside brackets.
     #[serde(default)]
     pub inline_moulds: Vec<String>,
+    /// Other spellings of the word, for lexers that tell the kinds of names by their first letter
+    /// (`$@`, a capital); a metavariable may have one of them anywhere.
+    #[serde(default)]
+    pub spellings: Vec<String>,
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
@@ -42,6 +46,17 @@ pub struct LanguageData {
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]
     pub containers: Vec<String>,
+    /// Kinds that stand at the end of a list of statements but belong to the statement around it
+    /// (`else` before `end`): a metavariable takes none of them in.
+    #[serde(default)]
+    pub clauses: Vec<String>,
+    /// Kinds of leaves whose text takes in the white space behind it, which means nothing.
+    #[serde(default)]
+    pub padded: Vec<String>,
+    /// Kinds of leaves in which upper case and lower case are the same; `*` at the end stands for
+    /// any rest of the name.
+    #[serde(default)]
+    pub caseless: Vec<String>,
     /// Kinds of string literals: a metavariable that is the whole body of one matches any body.
     #[serde(default)]
     pub strings: Vec<String>,

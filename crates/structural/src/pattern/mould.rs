@@ -2,7 +2,8 @@
 //!
 //! A bare word does not parse everywhere: a member list wants members, a block of some languages
 //! wants `word;`. A mould is such a form with the word in it; the node that covers the mould is
-//! what the metavariable stands for.
+//! what the metavariable stands for. Some lexers tell the kinds of names by their first letter, and
+//! there another spelling of the word may stand where the first one does not.
 
 use terret_grammars::LanguageData;
 
@@ -43,15 +44,18 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
     let places = places(fragment);
     let mut groups: Vec<(Place, usize)> = Vec::new();
     for &place in &places {
-        if place.0 != Place::Fixed && !groups.contains(&place) {
+        if !groups.contains(&place) {
             groups.push(place);
         }
     }
+    let [list, bracket, fixed] = [&data.moulds[..], &data.inline_moulds[..], &[]]
+        .map(|moulds: &[String]| [moulds, &data.spellings[..]].concat());
     let options = |place: Place| match place {
-        Place::List | Place::Clause | Place::Tail => &data.moulds[..],
-        Place::Bracket => &data.inline_moulds[..],
-        Place::Fixed => &[],
+        Place::List | Place::Clause | Place::Tail => &list,
+        Place::Bracket => &bracket,
+        Place::Fixed => &fixed,
     };
+    groups.retain(|group| !options(group.0).is_empty());
     let mut combinations: Vec<Vec<usize>> = vec![Vec::new()];
     for &(place, _) in &groups {
         let count = options(place).len();
@@ -67,10 +71,11 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
             .take(MOST_CHOICES * 16)
             .collect();
     }
-    let uniform = uniform(&groups, data);
+    let uniform = uniform(&groups, [&list, &bracket, &fixed].map(Vec::len));
     combinations.retain(|choice| !uniform.contains(choice));
     combinations.sort_by_key(|choice| moulded(choice));
-    combinations.truncate(MOST_CHOICES.saturating_sub(uniform.len()));
+    let room = MOST_CHOICES.saturating_sub(uniform.len());
+    combinations.truncate(room.max(MOST_CHOICES / 2));
     combinations.extend(uniform);
     combinations.sort_by_key(|choice| moulded(choice));
     let mould = |combination: &[usize], place: &(Place, usize)| {
@@ -93,20 +98,25 @@ fn moulded(choice: &[usize]) -> usize {
     choice.iter().filter(|&&option| option > 0).count()
 }
 
-/// The combinations in which groups of the same kind of place have the same mould.
-fn uniform(groups: &[(Place, usize)], data: &LanguageData) -> Vec<Vec<usize>> {
+/// The combinations in which groups of the same kind of place have the same mould, given how many
+/// there are for lists, for brackets and everywhere else.
+fn uniform(groups: &[(Place, usize)], counts: [usize; 3]) -> Vec<Vec<usize>> {
+    let [lists, brackets, fixed] = counts;
     let mut combinations = Vec::new();
-    for list in 0..=data.moulds.len() {
+    for list in 0..=lists {
         for tail in [0, list] {
-            for bracket in 0..=data.inline_moulds.len() {
-                let option = |&(place, _): &(Place, usize)| match place {
-                    Place::List => list,
-                    Place::Clause | Place::Tail => tail,
-                    Place::Bracket | Place::Fixed => bracket,
-                };
-                let combination: Vec<usize> = groups.iter().map(option).collect();
-                if !combinations.contains(&combination) {
-                    combinations.push(combination);
+            for bracket in 0..=brackets {
+                for fixed in 0..=fixed {
+                    let option = |&(place, _): &(Place, usize)| match place {
+                        Place::List => list,
+                        Place::Clause | Place::Tail => tail,
+                        Place::Bracket => bracket,
+                        Place::Fixed => fixed,
+                    };
+                    let combination: Vec<usize> = groups.iter().map(option).collect();
+                    if !combinations.contains(&combination) {
+                        combinations.push(combination);
+                    }
                 }
             }
         }
@@ -125,11 +135,12 @@ enum Place {
     Tail,
     /// A member of a bracketed list.
     Bracket,
-    /// Next to an operator: only the bare word will do.
+    /// Next to an operator: only the word itself will do.
     Fixed,
 }
 
-/// For each hole its place, and the number of the bracket pair that it stands in.
+/// For each hole its place, and the number of the bracket pair that it stands in; one that stands
+/// for itself has a number of its own.
 fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
     let mut places = Vec::new();
     let mut open = vec![0];
@@ -150,7 +161,7 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
                     }
                 }
             }
-            Piece::Hole(_) => {
+            Piece::Hole(hole) => {
                 let neighbour = |at: Option<usize>| match at.and_then(|at| fragment.pieces.get(at))
                 {
                     Some(Piece::Literal(text)) => Some(text.as_str()),
@@ -159,7 +170,12 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
                 };
                 let before = neighbour(index.checked_sub(1)).map_or('\n', last_letter);
                 let after = neighbour(Some(index + 1)).map_or('\n', first_letter);
-                places.push((place(before, after), open.last().copied().unwrap_or(0)));
+                let place = place(before, after, hole.run);
+                let number = match place {
+                    Place::Fixed => places.len(),
+                    _ => open.last().copied().unwrap_or(0),
+                };
+                places.push((place, number));
             }
         }
     }
@@ -181,8 +197,12 @@ fn first_letter(text: &str) -> char {
         .unwrap_or('_')
 }
 
-fn place(before: char, after: char) -> Place {
+fn place(before: char, after: char, run: bool) -> Place {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    // `then $$$BODY end`: keywords that serve as brackets.
+    if run && is_word(before) && is_word(after) {
+        return Place::List;
+    }
     let list_starts = is_word(before) || matches!(before, '\n' | '{' | '}' | ';' | ':' | ')' | '>');
     let list_ends =
         matches!(after, '\n' | '}') || is_word(after) && !is_word(before) && before != '\n';
