@@ -157,9 +157,12 @@ enum Root {
 impl Root {
     fn of(reading: &Reading) -> Self {
         match reading.roots[..] {
-            [Node::Inner { kind, .. } | Node::Leaf { kind, .. } | Node::Token { kind }] => {
-                Self::Kind(kind)
-            }
+            [
+                Node::Inner { kind, .. }
+                | Node::Leaf { kind, .. }
+                | Node::Word { kind, .. }
+                | Node::Token { kind },
+            ] => Self::Kind(kind),
             _ => Self::Window,
         }
     }

@@ -321,7 +321,14 @@ impl<'p, 't> Sequence<'p, 't> {
             (Node::Leaf { kind, text }, Child::Node(node)) => {
                 node.kind_id() == *kind
                     && !node.is_missing()
-                    && self.source[node.byte_range()] == **text
+                    && (self.source[node.byte_range()] == **text
+                        || self.compiled.tables.is_padded(*kind)
+                            && self.source[node.byte_range()].trim_ascii_end() == &**text)
+            }
+            (Node::Word { kind, text }, Child::Node(node)) => {
+                node.kind_id() == *kind
+                    && !node.is_missing()
+                    && self.source[node.byte_range()].eq_ignore_ascii_case(text)
             }
             (Node::Token { kind }, Child::Node(node)) => {
                 node.kind_id() == *kind && !node.is_missing()

@@ -141,7 +141,7 @@ fn is_declaration(reading: &Reading) -> bool {
 }
 
 fn is_name(reading: &Reading) -> bool {
-    matches!(&reading.roots[..], [Node::Leaf { .. }])
+    matches!(&reading.roots[..], [Node::Leaf { .. } | Node::Word { .. }])
 }
 
 /// A fragment put into a context.
@@ -340,8 +340,8 @@ impl Ladder<'_> {
         })
     }
 
-    /// Whether the fragment may stand here twice and reads the same both times: then its nodes are
-    /// members of a list, and not the half of something.
+    /// Whether the nodes are members of a list, and not the half of something: they stand in a kind
+    /// that is known for a list, or the fragment may stand here twice and reads the same both times.
     fn is_list(
         &self,
         context: &Context,
@@ -349,6 +349,10 @@ impl Ladder<'_> {
         once: &[Syntax<'_>],
         completed: bool,
     ) -> bool {
+        let parent = once.first().and_then(|node| node.parent());
+        if parent.is_some_and(|parent| self.tables.is_container(parent.kind_id())) {
+            return true;
+        }
         let fragment = &scaffold.text[scaffold.fragment.clone()];
         let mut parser = parser(self.grammar);
         let separators = self.grammar.data().separators.iter().map(String::as_str);

@@ -11,6 +11,8 @@ use super::tables::Tables;
 pub(crate) enum Node {
     /// A named node without children: same kind, same bytes.
     Leaf { kind: u16, text: Box<[u8]> },
+    /// A leaf in which upper case and lower case are the same.
+    Word { kind: u16, text: Box<[u8]> },
     /// A token without a name: same kind.
     Token { kind: u16 },
     /// Text that no node of the grammar covers (the body of some string literals).
@@ -86,6 +88,12 @@ pub(crate) fn children_into<'t>(
         }
         return;
     }
+    // Quotes that are no tokens: some grammars name only what is special between them.
+    let (open, close) = if is_string {
+        quotes(&source[node.byte_range()])
+    } else {
+        (0, 0)
+    };
     let mut cursor = node.walk();
     let mut covered = node.start_byte();
     let gap = |from: usize, to: usize, out: &mut Vec<Child<'t>>| {
@@ -100,6 +108,10 @@ pub(crate) fn children_into<'t>(
     if cursor.goto_first_child() {
         loop {
             let child = cursor.node();
+            if covered == node.start_byte() && child.start_byte() >= covered + open {
+                gap(covered, covered + open, out);
+                covered += open;
+            }
             if child.start_byte() > covered {
                 gap(covered, child.start_byte(), out);
             }
@@ -111,6 +123,11 @@ pub(crate) fn children_into<'t>(
                 break;
             }
         }
+    }
+    let inner_end = node.end_byte() - close;
+    if inner_end >= covered {
+        gap(covered, inner_end, out);
+        covered = inner_end;
     }
     if node.end_byte() > covered {
         gap(covered, node.end_byte(), out);
@@ -287,14 +304,23 @@ impl Builder<'_> {
         if let Some(hole) = self.holes.iter().position(inside) {
             return Err(inside_token(text, hole));
         }
-        Ok(if node.is_named() {
-            Node::Leaf {
-                kind: node.kind_id(),
+        let kind = node.kind_id();
+        Ok(if !node.is_named() {
+            Node::Token { kind }
+        } else if self.tables.is_caseless(kind) {
+            Node::Word {
+                kind,
                 text: text.into(),
             }
+        } else if self.tables.is_padded(kind) {
+            Node::Leaf {
+                kind,
+                text: text.trim_ascii_end().into(),
+            }
         } else {
-            Node::Token {
-                kind: node.kind_id(),
+            Node::Leaf {
+                kind,
+                text: text.into(),
             }
         })
     }

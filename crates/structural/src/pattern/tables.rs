@@ -6,22 +6,31 @@ use tree_sitter::Node;
 /// Flags of each node kind of a grammar, indexed by kind id.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    flags: Vec<u8>,
+    flags: Vec<u16>,
 }
 
-const SEPARATOR: u8 = 1;
-const CLOSER: u8 = 1 << 1;
-const LAYOUT: u8 = 1 << 2;
-const STRING: u8 = 1 << 3;
-const CONTAINER: u8 = 1 << 4;
-const TOKEN_TREE: u8 = 1 << 5;
-const NAMELESS: u8 = 1 << 6;
+const SEPARATOR: u16 = 1;
+const CLOSER: u16 = 1 << 1;
+const LAYOUT: u16 = 1 << 2;
+const STRING: u16 = 1 << 3;
+const CONTAINER: u16 = 1 << 4;
+const TOKEN_TREE: u16 = 1 << 5;
+const NAMELESS: u16 = 1 << 6;
+const CLAUSE: u16 = 1 << 7;
+const PADDED: u16 = 1 << 8;
+const CASELESS: u16 = 1 << 9;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
         let language = grammar.language();
         let data = grammar.data();
         let has = |list: &[String], kind: &str| list.iter().any(|entry| entry == kind);
+        let any_of = |list: &[String], kind: &str| {
+            list.iter().any(|entry| match entry.strip_suffix('*') {
+                Some(start) => kind.starts_with(start),
+                None => entry == kind,
+            })
+        };
         let count = u16::try_from(language.node_kind_count()).unwrap_or(u16::MAX);
         let flags = (0..count).map(|id| {
             let kind = language.node_kind_for_id(id).unwrap_or_default();
@@ -39,6 +48,9 @@ impl Tables {
             set(CONTAINER, named && has(&data.containers, kind));
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
             set(NAMELESS, !named && has(&data.nameless, kind));
+            set(CLAUSE, named && has(&data.clauses, kind));
+            set(PADDED, named && has(&data.padded, kind));
+            set(CASELESS, named && any_of(&data.caseless, kind));
             flags
         });
         Self {
@@ -46,7 +58,7 @@ impl Tables {
         }
     }
 
-    fn has(&self, kind: u16, flag: u8) -> bool {
+    fn has(&self, kind: u16, flag: u16) -> bool {
         self.flags
             .get(usize::from(kind))
             .is_some_and(|flags| flags & flag != 0)
@@ -78,8 +90,20 @@ impl Tables {
         node.is_extra() || self.has(node.kind_id(), LAYOUT)
     }
 
-    /// What `$X` may stand for: a named node, or one of the few tokens that count as one.
+    /// What `$X` may stand for: a named node that is no clause of the statement around it, or one of
+    /// the few tokens that count as one.
     pub(crate) fn is_one(&self, node: Node<'_>) -> bool {
-        node.is_named() || self.has(node.kind_id(), NAMELESS)
+        let kind = node.kind_id();
+        node.is_named() && !self.has(kind, CLAUSE) || self.has(kind, NAMELESS)
+    }
+
+    /// A leaf whose text takes in the white space behind it.
+    pub(crate) fn is_padded(&self, kind: u16) -> bool {
+        self.has(kind, PADDED)
+    }
+
+    /// A leaf in which upper case and lower case are the same.
+    pub(crate) fn is_caseless(&self, kind: u16) -> bool {
+        self.has(kind, CASELESS)
     }
 }
