@@ -69,6 +69,9 @@ pub struct LanguageData {
     /// Tokens between the members of a list; one at the list's end means nothing.
     #[serde(default = "separators")]
     pub separators: Vec<String>,
+    /// Those of them that may stand before the first member too, and mean nothing there.
+    #[serde(default)]
+    pub leading: Vec<String>,
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,

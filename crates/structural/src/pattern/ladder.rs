@@ -283,6 +283,11 @@ impl Ladder<'_> {
         if cover.len() > 1 && !self.is_list(context, scaffold, &cover, completed) {
             return Err(Failure::Cover);
         }
+        let is_leading =
+            |node: &Syntax<'_>| !node.is_named() && self.tables.is_leading(node.kind_id());
+        if cover.first().is_some_and(is_leading) {
+            return Err(Failure::Cover);
+        }
         let (cover, terminator) = match &cover[..] {
             [] => return Err(Failure::OnlyComment),
             [cover @ .., last] if !cover.is_empty() && self.is_terminator(*last) => {

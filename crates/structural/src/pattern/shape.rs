@@ -116,7 +116,7 @@ pub(crate) fn children_into<'t>(
                 gap(covered, child.start_byte(), out);
             }
             covered = covered.max(child.end_byte());
-            if !tables.is_trivia(child) {
+            if !tables.is_trivia(child) && !leads(tables, child, &out[base..]) {
                 out.push(Child::Node(child));
             }
             if !cursor.goto_next_sibling() {
@@ -170,6 +170,15 @@ fn is_layout(text: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// A separator before the first member of its list means nothing in some languages.
+fn leads(tables: &Tables, node: Syntax<'_>, before: &[Child<'_>]) -> bool {
+    !node.is_named()
+        && tables.is_leading(node.kind_id())
+        && before
+            .last()
+            .is_none_or(|last| matches!(last, Child::Node(last) if !last.is_named()))
 }
 
 /// A separator at the end, or right before the closing bracket, means nothing.

@@ -19,6 +19,7 @@ const NAMELESS: u16 = 1 << 6;
 const CLAUSE: u16 = 1 << 7;
 const PADDED: u16 = 1 << 8;
 const CASELESS: u16 = 1 << 9;
+const LEADING: u16 = 1 << 10;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -48,6 +49,7 @@ impl Tables {
             set(CONTAINER, named && has(&data.containers, kind));
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
             set(NAMELESS, !named && has(&data.nameless, kind));
+            set(LEADING, !named && has(&data.leading, kind));
             set(CLAUSE, named && has(&data.clauses, kind));
             set(PADDED, named && has(&data.padded, kind));
             set(CASELESS, named && any_of(&data.caseless, kind));
@@ -66,6 +68,11 @@ impl Tables {
 
     pub(crate) fn is_separator(&self, kind: u16) -> bool {
         self.has(kind, SEPARATOR)
+    }
+
+    /// A separator that may stand before the first member too.
+    pub(crate) fn is_leading(&self, kind: u16) -> bool {
+        self.has(kind, LEADING)
     }
 
     pub(crate) fn is_closer(&self, kind: u16) -> bool {
