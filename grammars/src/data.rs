@@ -46,6 +46,10 @@ pub struct LanguageData {
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]
     pub containers: Vec<String>,
+    /// Kinds that are there where a list has several members, and where it has one are not: what
+    /// they hold counts as their parent's.
+    #[serde(default)]
+    pub transparent: Vec<String>,
     /// Kinds that stand at the end of a list of statements but belong to the statement around it
     /// (`else` before `end`): a metavariable takes none of them in.
     #[serde(default)]
@@ -69,7 +73,14 @@ pub struct LanguageData {
     /// Tokens between the members of a list; one at the list's end means nothing.
     #[serde(default = "separators")]
     pub separators: Vec<String>,
-    /// Those of them that may stand before the first member too, and mean nothing there.
+    /// Whether a separator at a list's end means something after all (`m[1, ]` in R).
+    #[serde(default)]
+    pub counts_trailing: bool,
+    /// Separators of one character that end a member rather than part two: the last one goes with a
+    /// run that is moved.
+    #[serde(default)]
+    pub terminators: Vec<String>,
+    /// Separators that may stand before the first member too, and mean nothing there.
     #[serde(default)]
     pub leading: Vec<String>,
     /// How the language groups an expression, with `@` for it; absent where it cannot.

@@ -224,6 +224,13 @@ impl<'t> Search<'_, 't> {
     /// The separator behind the node, when the pattern was written with one.
     fn terminator(&self, reading: usize, node: Syntax<'t>) -> Option<Syntax<'t>> {
         let kind = self.sequence.compiled().readings[reading].terminator?;
+        // It may stand behind a node that is nothing but a wrapping of this one.
+        let mut node = node;
+        while node.next_sibling().is_none() {
+            node = node
+                .parent()
+                .filter(|parent| parent.byte_range() == node.byte_range())?;
+        }
         node.next_sibling().filter(|next| next.kind_id() == kind)
     }
 

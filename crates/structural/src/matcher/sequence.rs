@@ -494,7 +494,9 @@ impl<'p, 't> Sequence<'p, 't> {
         if let Some(member_end) = last_member {
             let tail = &self.source[member_end..range.end];
             let content = tail.iter().position(|byte| !byte.is_ascii_whitespace());
-            if content.is_some_and(|at| matches!(tail[at], b',' | b';')) {
+            let ends =
+                |byte: u8| matches!(byte, b',' | b';') && !self.compiled.tables.is_terminator(byte);
+            if content.is_some_and(|at| ends(tail[at])) {
                 range.end = member_end;
             }
         }

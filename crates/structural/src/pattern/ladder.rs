@@ -232,7 +232,7 @@ impl Ladder<'_> {
                 let range = start + range.start..start + range.end;
                 let word_start = range.start + choice.word_at(index);
                 Hole {
-                    word: word_start..word_start + word.len(),
+                    word: word_start..range.end.min(word_start + word.len()),
                     range,
                     variable: hole.name.as_ref().and_then(|name| {
                         let index = self.variables.iter().position(|variable| variable == name);

@@ -51,7 +51,7 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
     let [list, bracket, fixed] = [&data.moulds[..], &data.inline_moulds[..], &[]]
         .map(|moulds: &[String]| [moulds, &data.spellings[..]].concat());
     let options = |place: Place| match place {
-        Place::List | Place::Clause | Place::Tail => &list,
+        Place::List | Place::Body | Place::Clause | Place::Tail => &list,
         Place::Bracket => &bracket,
         Place::Fixed => &fixed,
     };
@@ -108,7 +108,7 @@ fn uniform(groups: &[(Place, usize)], counts: [usize; 3]) -> Vec<Vec<usize>> {
             for bracket in 0..=brackets {
                 for fixed in 0..=fixed {
                     let option = |&(place, _): &(Place, usize)| match place {
-                        Place::List => list,
+                        Place::List | Place::Body => list,
                         Place::Clause | Place::Tail => tail,
                         Place::Bracket => bracket,
                         Place::Fixed => fixed,
@@ -129,6 +129,8 @@ fn uniform(groups: &[(Place, usize)], counts: [usize; 3]) -> Vec<Vec<usize>> {
 enum Place {
     /// Where a statement or a member may stand.
     List,
+    /// A run between words: keywords that serve as brackets.
+    Body,
     /// Behind a colon or an arrow: the body of a clause, whose siblings are other clauses.
     Clause,
     /// Where a line ends with it: a statement behind `else`, or a name in a header.
@@ -139,8 +141,8 @@ enum Place {
     Fixed,
 }
 
-/// For each hole its place, and the number of the bracket pair that it stands in; one that stands
-/// for itself has a number of its own.
+/// For each hole its place, and the number of the bracket pair that it stands in; one that no
+/// other shares its place with has a number of its own.
 fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
     let mut places = Vec::new();
     let mut open = vec![0];
@@ -172,7 +174,7 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
                 let after = neighbour(Some(index + 1)).map_or('\n', first_letter);
                 let place = place(before, after, hole.run);
                 let number = match place {
-                    Place::Fixed => places.len(),
+                    Place::Fixed | Place::Body => places.len(),
                     _ => open.last().copied().unwrap_or(0),
                 };
                 places.push((place, number));
@@ -199,9 +201,8 @@ fn first_letter(text: &str) -> char {
 
 fn place(before: char, after: char, run: bool) -> Place {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    // `then $$$BODY end`: keywords that serve as brackets.
     if run && is_word(before) && is_word(after) {
-        return Place::List;
+        return Place::Body;
     }
     let list_starts = is_word(before) || matches!(before, '\n' | '{' | '}' | ';' | ':' | ')' | '>');
     let list_ends =

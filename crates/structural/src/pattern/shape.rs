@@ -116,7 +116,9 @@ pub(crate) fn children_into<'t>(
                 gap(covered, child.start_byte(), out);
             }
             covered = covered.max(child.end_byte());
-            if !tables.is_trivia(child) && !leads(tables, child, &out[base..]) {
+            if tables.is_transparent(child.kind_id()) {
+                children_into(child, source, tables, out);
+            } else if !tables.is_trivia(child) && !leads(tables, child, &out[base..]) {
                 out.push(Child::Node(child));
             }
             if !cursor.goto_next_sibling() {
@@ -183,6 +185,9 @@ fn leads(tables: &Tables, node: Syntax<'_>, before: &[Child<'_>]) -> bool {
 
 /// A separator at the end, or right before the closing bracket, means nothing.
 fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>>) {
+    if tables.counts_trailing() {
+        return;
+    }
     let list = &out[base..];
     let closes = |child: &Child<'_>| matches!(child, Child::Node(node) if !node.is_named() && tables.is_closer(node.kind_id()));
     let at = match list {
@@ -314,7 +319,7 @@ impl Builder<'_> {
             return Err(inside_token(text, hole));
         }
         let kind = node.kind_id();
-        Ok(if !node.is_named() {
+        Ok(if !node.is_named() || self.tables.is_separator(kind) {
             Node::Token { kind }
         } else if self.tables.is_caseless(kind) {
             Node::Word {

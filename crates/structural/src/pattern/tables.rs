@@ -7,6 +7,10 @@ use tree_sitter::Node;
 #[derive(Debug)]
 pub(crate) struct Tables {
     flags: Vec<u16>,
+    /// Whether a separator that nothing follows means something.
+    counts_trailing: bool,
+    /// The separators that belong to the member before them.
+    terminators: Vec<u8>,
 }
 
 const SEPARATOR: u16 = 1;
@@ -20,6 +24,7 @@ const CLAUSE: u16 = 1 << 7;
 const PADDED: u16 = 1 << 8;
 const CASELESS: u16 = 1 << 9;
 const LEADING: u16 = 1 << 10;
+const TRANSPARENT: u16 = 1 << 11;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -38,7 +43,7 @@ impl Tables {
             let named = language.node_kind_is_named(id);
             let mut flags = 0;
             let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
-            set(SEPARATOR, !named && has(&data.separators, kind));
+            set(SEPARATOR, has(&data.separators, kind));
             set(
                 CLOSER,
                 !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end"),
@@ -50,6 +55,7 @@ impl Tables {
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
             set(NAMELESS, !named && has(&data.nameless, kind));
             set(LEADING, !named && has(&data.leading, kind));
+            set(TRANSPARENT, named && has(&data.transparent, kind));
             set(CLAUSE, named && has(&data.clauses, kind));
             set(PADDED, named && has(&data.padded, kind));
             set(CASELESS, named && any_of(&data.caseless, kind));
@@ -57,6 +63,8 @@ impl Tables {
         });
         Self {
             flags: flags.collect(),
+            counts_trailing: data.counts_trailing,
+            terminators: data.terminators.concat().into_bytes(),
         }
     }
 
@@ -68,6 +76,21 @@ impl Tables {
 
     pub(crate) fn is_separator(&self, kind: u16) -> bool {
         self.has(kind, SEPARATOR)
+    }
+
+    /// Whether a separator that nothing follows means something.
+    pub(crate) fn counts_trailing(&self) -> bool {
+        self.counts_trailing
+    }
+
+    /// A separator that belongs to the member before it.
+    pub(crate) fn is_terminator(&self, byte: u8) -> bool {
+        self.terminators.contains(&byte)
+    }
+
+    /// A node that is there for a list of several members only: they count as its parent's.
+    pub(crate) fn is_transparent(&self, kind: u16) -> bool {
+        self.has(kind, TRANSPARENT)
     }
 
     /// A separator that may stand before the first member too.
@@ -97,11 +120,11 @@ impl Tables {
         node.is_extra() || self.has(node.kind_id(), LAYOUT)
     }
 
-    /// What `$X` may stand for: a named node that is no clause of the statement around it, or one of
+    /// What `$X` may stand for: a named node that is no separator and no clause of the statement around it, or one of
     /// the few tokens that count as one.
     pub(crate) fn is_one(&self, node: Node<'_>) -> bool {
         let kind = node.kind_id();
-        node.is_named() && !self.has(kind, CLAUSE) || self.has(kind, NAMELESS)
+        node.is_named() && !self.has(kind, CLAUSE | SEPARATOR) || self.has(kind, NAMELESS)
     }
 
     /// A leaf whose text takes in the white space behind it.
