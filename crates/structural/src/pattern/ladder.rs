@@ -136,7 +136,13 @@ fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
 }
 
 fn is_declaration(reading: &Reading) -> bool {
-    let suffixes = ["declaration", "definition", "_item", "_signature"];
+    let suffixes = [
+        "declaration",
+        "declaration_statement",
+        "definition",
+        "_item",
+        "_signature",
+    ];
     reading.roots.len() == 1 && suffixes.iter().any(|suffix| reading.kind.ends_with(suffix))
 }
 

@@ -189,7 +189,7 @@ fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>
         return;
     }
     let list = &out[base..];
-    let closes = |child: &Child<'_>| matches!(child, Child::Node(node) if !node.is_named() && tables.is_closer(node.kind_id()));
+    let closes = |child: &Child<'_>| matches!(child, Child::Node(node) if tables.is_closer(node.kind_id()));
     let at = match list {
         [.., member, separator, closer]
             if separator.is_separator(tables) && closes(closer) && is_member(member) =>

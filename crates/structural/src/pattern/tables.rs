@@ -46,7 +46,9 @@ impl Tables {
             set(SEPARATOR, has(&data.separators, kind));
             set(
                 CLOSER,
-                !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end"),
+                // Some grammars give their brackets names.
+                !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end")
+                    || named && kind.ends_with("_end"),
             );
             // Some grammars make a token of a line end.
             set(LAYOUT, !named && !kind.is_empty() && kind.trim().is_empty());
