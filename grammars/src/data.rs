@@ -35,6 +35,10 @@ pub struct LanguageData {
     /// The same for metavariables inside brackets.
     #[serde(default)]
     pub inline_moulds: Vec<String>,
+    /// The same for metavariables next to an operator or a name, each on its own: where a name and
+    /// a variable are spelled differently.
+    #[serde(default)]
+    pub operand_moulds: Vec<String>,
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,

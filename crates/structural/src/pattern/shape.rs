@@ -241,7 +241,7 @@ impl Builder<'_> {
         let children = syntax
             .iter()
             .map(|child| match *child {
-                Child::Node(child) if is_string => self.in_string(child),
+                Child::Node(child) if is_string => self.in_string(child, syntax.len() == 3),
                 Child::Node(child) => self.node(child, in_tokens),
                 Child::Text { start, end } => self.text(start..end),
             })
@@ -299,13 +299,12 @@ impl Builder<'_> {
         })
     }
 
-    /// Directly inside a string literal a hole is the whole body or an error.
-    fn in_string(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
-        match self
-            .holes
-            .iter()
-            .find(|hole| hole.range == node.byte_range())
-        {
+    /// Directly inside a string literal a hole is the whole body or an error, unless its mould is
+    /// what makes a node of it there (a variable).
+    fn in_string(&self, node: Syntax<'_>, is_whole: bool) -> Result<Node, Misfit> {
+        let is_body =
+            |hole: &&Hole| hole.range == node.byte_range() && (is_whole || hole.range == hole.word);
+        match self.holes.iter().find(is_body) {
             Some(hole) => Ok(body(hole)),
             None => self.node(node, false),
         }
