@@ -219,8 +219,11 @@ impl Builder<'_> {
         let kind = node.kind_id();
         let range = node.byte_range();
         let own = self.without_separator(node);
-        let is_whole =
-            |hole: &&Hole| hole.range == range || hole.range == own && hole.range != hole.word;
+        let ended = self.with_separator(node);
+        let is_whole = |hole: &&Hole| {
+            hole.range == range
+                || hole.range != hole.word && (hole.range == own || hole.range == ended)
+        };
         if let Some(hole) = self.holes.iter().find(is_whole)
             && self.stands_here(hole, node)
         {
@@ -261,6 +264,17 @@ impl Builder<'_> {
             }
             _ => node.byte_range(),
         }
+    }
+
+    /// The range of a node with the separator that ends it.
+    fn with_separator(&self, node: Syntax<'_>) -> Range<usize> {
+        let is_separator = |next: &Syntax<'_>| {
+            next.start_byte() == node.end_byte()
+                && !next.is_named()
+                && self.tables.is_separator(next.kind_id())
+        };
+        let end = node.next_sibling().filter(is_separator);
+        node.start_byte()..end.map_or(node.end_byte(), |end| end.end_byte())
     }
 
     /// A hole sits directly below the innermost container of its range: one node is one member of
