@@ -58,6 +58,16 @@ pub struct LanguageData {
     /// Tokens between the members of a list; one at the list's end means nothing.
     #[serde(default = "separators")]
     pub separators: Vec<String>,
+    /// Kinds of lists that mean the same with and without their parentheses.
+    #[serde(default)]
+    pub open_lists: Vec<String>,
+    /// Tokens that say no more than a line end does.
+    #[serde(default)]
+    pub layout: Vec<String>,
+    /// Kinds that follow the members of a list in the same node without being one (`else` behind
+    /// statements): a run stops before them.
+    #[serde(default)]
+    pub clauses: Vec<String>,
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,

@@ -116,6 +116,21 @@ pub(crate) fn children_into<'t>(
         gap(covered, node.end_byte(), out);
     }
     drop_trailing_separator(tables, base, out);
+    if tables.is_open_list(node.kind_id()) {
+        drop_parentheses(base, out);
+    }
+}
+
+/// The parentheses around a list that means the same without them.
+fn drop_parentheses(base: usize, out: &mut Vec<Child<'_>>) {
+    let is = |child: &Child<'_>, kind| matches!(child, Child::Node(node) if node.kind() == kind);
+    if let [first, .., last] = &out[base..]
+        && is(first, "(")
+        && is(last, ")")
+    {
+        out.pop();
+        out.remove(base);
+    }
 }
 
 /// The lengths of the opening and the closing quote of a string literal that is one token.

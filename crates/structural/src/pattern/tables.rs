@@ -6,16 +6,18 @@ use tree_sitter::Node;
 /// Flags of each node kind of a grammar, indexed by kind id.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    flags: Vec<u8>,
+    flags: Vec<u16>,
 }
 
-const SEPARATOR: u8 = 1;
-const CLOSER: u8 = 1 << 1;
-const LAYOUT: u8 = 1 << 2;
-const STRING: u8 = 1 << 3;
-const CONTAINER: u8 = 1 << 4;
-const TOKEN_TREE: u8 = 1 << 5;
-const NAMELESS: u8 = 1 << 6;
+const SEPARATOR: u16 = 1;
+const CLOSER: u16 = 1 << 1;
+const LAYOUT: u16 = 1 << 2;
+const STRING: u16 = 1 << 3;
+const CONTAINER: u16 = 1 << 4;
+const TOKEN_TREE: u16 = 1 << 5;
+const NAMELESS: u16 = 1 << 6;
+const CLAUSE: u16 = 1 << 7;
+const OPEN_LIST: u16 = 1 << 8;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -34,7 +36,15 @@ impl Tables {
                 !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end"),
             );
             // Some grammars make a token of a line end.
-            set(LAYOUT, !named && !kind.is_empty() && kind.trim().is_empty());
+            let is_line_end = !kind.is_empty() && kind.trim().is_empty();
+            // A node may be named like the keyword that it begins with.
+            let is_token = !named || language.id_for_node_kind(kind, false) == 0;
+            set(
+                LAYOUT,
+                !named && is_line_end || is_token && has(&data.layout, kind),
+            );
+            set(OPEN_LIST, named && has(&data.open_lists, kind));
+            set(CLAUSE, named && has(&data.clauses, kind));
             set(STRING, named && has(&data.strings, kind));
             set(CONTAINER, named && has(&data.containers, kind));
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
@@ -46,7 +56,7 @@ impl Tables {
         }
     }
 
-    fn has(&self, kind: u16, flag: u8) -> bool {
+    fn has(&self, kind: u16, flag: u16) -> bool {
         self.flags
             .get(usize::from(kind))
             .is_some_and(|flags| flags & flag != 0)
@@ -71,6 +81,16 @@ impl Tables {
 
     pub(crate) fn is_token_tree(&self, kind: u16) -> bool {
         self.has(kind, TOKEN_TREE)
+    }
+
+    /// A list that means the same with and without its parentheses.
+    pub(crate) fn is_open_list(&self, kind: u16) -> bool {
+        self.has(kind, OPEN_LIST)
+    }
+
+    /// What follows the members of a list in the same node without being one.
+    pub(crate) fn is_clause(&self, kind: u16) -> bool {
+        self.has(kind, CLAUSE)
     }
 
     /// Comments, line ends and whatever else may stand anywhere without a meaning.
