@@ -328,7 +328,10 @@ impl<'p, 't> Sequence<'p, 't> {
             }
             (Node::Text { text }, Child::Text { start, end }) => self.source[start..end] == **text,
             (Node::One { variable }, Child::Node(node)) => {
-                let stands = self.compiled.tables.is_one(node) && !node.has_error();
+                // A list without brackets is no member of a list.
+                let tables = &self.compiled.tables;
+                let is_list = tables.is_container(node.kind_id());
+                let stands = tables.is_one(node) && !is_list && !node.has_error();
                 // A directive of some grammars ends with its line end.
                 let mut text = node.byte_range();
                 text.end = text.start + self.source[text.clone()].trim_ascii_end().len();
