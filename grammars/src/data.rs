@@ -42,6 +42,9 @@ pub struct LanguageData {
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Keywords with which no name begins a fragment, although the grammar would take them for one.
+    #[serde(default)]
+    pub reserved: Vec<String>,
     /// Kinds whose children are a plain list without brackets of its own: a run of siblings sits
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]

@@ -17,6 +17,8 @@ pub(super) enum Failure {
     },
     /// The nodes do not tile the fragment.
     Cover,
+    /// The body of a string literal stands apart from the code, where it is not compared.
+    DetachedString,
     /// There is nothing but a comment.
     OnlyComment,
 }
@@ -46,6 +48,16 @@ pub(super) fn explain(
     {
         return PatternError::Nothing(
             "the pattern is a comment: comments are not compared, use a text search for them"
+                .to_owned(),
+        );
+    }
+    if failures
+        .iter()
+        .any(|failure| matches!(failure, Failure::DetachedString))
+    {
+        return PatternError::Nothing(
+            "the pattern holds a here-document, whose body is not compared: put a metavariable in \
+             its place"
                 .to_owned(),
         );
     }
