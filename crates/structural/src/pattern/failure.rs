@@ -66,7 +66,11 @@ pub(super) fn explain(
         _ => None,
     });
     if let Some(token) = token {
-        return PatternError::InsideToken { language, token };
+        return PatternError::InsideToken {
+            language,
+            token,
+            sigil: grammar.language().id_for_node_kind("$", false) != 0,
+        };
     }
     let text = fragment.to_string();
     let (nearest, place) = farthest(failures).unwrap_or((&contexts[0].name, 0));
