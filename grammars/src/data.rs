@@ -35,13 +35,16 @@ pub struct LanguageData {
     /// The same for metavariables inside brackets.
     #[serde(default)]
     pub inline_moulds: Vec<String>,
-    /// Other spellings of the word, for lexers that tell the kinds of names by their first letter
-    /// (`$@`, a capital); a metavariable may have one of them anywhere.
+    /// The same for metavariables next to an operator or a name, each on its own: where a name and
+    /// a variable are spelled differently.
     #[serde(default)]
-    pub spellings: Vec<String>,
+    pub operand_moulds: Vec<String>,
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Keywords with which no name begins a fragment, although the grammar would take them for one.
+    #[serde(default)]
+    pub reserved: Vec<String>,
     /// Kinds whose children are a plain list without brackets of its own: a run of siblings sits
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]
@@ -50,10 +53,6 @@ pub struct LanguageData {
     /// they hold counts as their parent's.
     #[serde(default)]
     pub transparent: Vec<String>,
-    /// Kinds that stand at the end of a list of statements but belong to the statement around it
-    /// (`else` before `end`): a metavariable takes none of them in.
-    #[serde(default)]
-    pub clauses: Vec<String>,
     /// Kinds of leaves whose text takes in the white space behind it, which means nothing.
     #[serde(default)]
     pub padded: Vec<String>,
@@ -83,6 +82,16 @@ pub struct LanguageData {
     /// Separators that may stand before the first member too, and mean nothing there.
     #[serde(default)]
     pub leading: Vec<String>,
+    /// Kinds of lists that mean the same with and without their parentheses.
+    #[serde(default)]
+    pub open_lists: Vec<String>,
+    /// Tokens that say no more than a line end does.
+    #[serde(default)]
+    pub layout: Vec<String>,
+    /// Kinds that follow the members of a list in the same node without being one (`else` behind
+    /// statements): a run stops before them.
+    #[serde(default)]
+    pub clauses: Vec<String>,
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,

@@ -169,6 +169,8 @@ pub enum PatternError {
         language: String,
         /// The token, with the metavariable as it was written.
         token: String,
+        /// Whether `$` begins a variable in the language.
+        sigil: bool,
     },
     /// No context accepts the fragment.
     Unparsable(Box<Unparsable>),
@@ -207,10 +209,19 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing(message) | Self::Metavariable(message) => f.write_str(message),
-            Self::InsideToken { language, token } => write!(
+            Self::InsideToken {
+                language,
+                token,
+                sigil,
+            } => write!(
                 f,
                 "a metavariable stands for a whole node, here it is part of the token `{token}` \
-                 ({language}); write the token out, or put the metavariable in its place"
+                 ({language}); write the token out, or put the metavariable in its place{}",
+                if *sigil {
+                    "; the variable NAME itself is written `\\$NAME`"
+                } else {
+                    ""
+                }
             ),
             Self::Unparsable(details) => details.fmt(f),
             Self::UnknownContext {

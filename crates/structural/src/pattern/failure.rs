@@ -17,6 +17,8 @@ pub(super) enum Failure {
     },
     /// The nodes do not tile the fragment.
     Cover,
+    /// The body of a string literal stands apart from the code, where it is not compared.
+    DetachedString,
     /// There is nothing but a comment.
     OnlyComment,
 }
@@ -49,12 +51,26 @@ pub(super) fn explain(
                 .to_owned(),
         );
     }
+    if failures
+        .iter()
+        .any(|failure| matches!(failure, Failure::DetachedString))
+    {
+        return PatternError::Nothing(
+            "the pattern holds a here-document, whose body is not compared: put a metavariable in \
+             its place"
+                .to_owned(),
+        );
+    }
     let token = failures.iter().find_map(|failure| match failure {
         Failure::Token { token, hole } => Some(with_metavariables(token, *hole, grammar, fragment)),
         _ => None,
     });
     if let Some(token) = token {
-        return PatternError::InsideToken { language, token };
+        return PatternError::InsideToken {
+            language,
+            token,
+            sigil: grammar.language().id_for_node_kind("$", false) != 0,
+        };
     }
     let text = fragment.to_string();
     let (nearest, place) = farthest(failures).unwrap_or((&contexts[0].name, 0));
@@ -121,7 +137,8 @@ fn hint(grammar: &Grammar, fragment: &Fragment, text: &str, rest: &str) -> Optio
         ".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?",
     ];
     // Where names begin with the sigil, a lower-case one is an ordinary name.
-    let names_have_sigil = data.spellings.iter().any(|word| word.starts_with('$'));
+    let words = data.operand_moulds.iter().chain([&data.hole]);
+    let names_have_sigil = words.into_iter().any(|word| word.starts_with('$'));
     let lower_case = || {
         text.match_indices('$')
             .any(|(at, _)| text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase()))

@@ -281,6 +281,15 @@ impl Ladder<'_> {
             // `int n = 0` is a declaration that waits for its `;`.
             None if context.after.starts_with(';') => {
                 let range = scaffold.fragment.start..scaffold.fragment.end + 1;
+                // The terminator alone is an empty statement: a header without its body.
+                let end = scaffold.fragment.end;
+                let last = root.named_descendant_for_byte_range(end, end + 1);
+                if last.is_some_and(|last| last.byte_range() == (end..end + 1)) {
+                    return Err(Failure::Syntax {
+                        context: context.name.clone(),
+                        place: self.place(scaffold, end),
+                    });
+                }
                 let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
                 (cover, true)
             }
@@ -301,6 +310,22 @@ impl Ladder<'_> {
             }
             _ => (cover, None),
         };
+        // Text between tags takes in whatever is written there.
+        if let [node] = cover[..]
+            && node.kind().ends_with("text")
+            && node.child_count() == 0
+        {
+            return Err(Failure::Cover);
+        }
+        if self.begins_reserved(cover[0], &scaffold.text) {
+            return Err(Failure::Syntax {
+                context: context.name.clone(),
+                place: self.place(scaffold, scaffold.fragment.end),
+            });
+        }
+        if self.holds_detached_string(root, &scaffold.fragment) {
+            return Err(Failure::DetachedString);
+        }
         let builder = Builder {
             source: scaffold.text.as_bytes(),
             tables: &self.tables,
@@ -325,12 +350,6 @@ impl Ladder<'_> {
             root.each(&mut |node| {
                 found += usize::from(matches!(node, Node::One { .. } | Node::Run(_)));
             });
-        }
-        // Text between tags takes in whatever is written there.
-        if let ([Node::Leaf { .. }], [node]) = (&roots[..], &cover[..])
-            && node.kind().ends_with("text")
-        {
-            return Err(Failure::Cover);
         }
         let is_bare = |node: &Node| matches!(node, Node::One { .. } | Node::Run(_));
         if found != scaffold.holes.len() || roots.iter().all(is_bare) {
@@ -394,6 +413,35 @@ impl Ladder<'_> {
             // Two relations in a row parse as one chain of them: that is no list.
             !root.has_error() && reads(first).is_some_and(|list| reads(second) == Some(list))
         })
+    }
+
+    /// Whether the node begins with a name that is a reserved word: the construct that the word
+    /// begins is not all there.
+    fn begins_reserved(&self, node: Syntax<'_>, text: &str) -> bool {
+        let mut first = node;
+        while let Some(child) = first.child(0) {
+            first = child;
+        }
+        let reserved = &self.grammar.data().reserved;
+        first.is_named()
+            && reserved
+                .iter()
+                .any(|word| *word == text[first.byte_range()])
+    }
+
+    /// Whether the body of a string literal stands apart from the code in the fragment (that of a
+    /// here-document, in some grammars), where it is not compared.
+    fn holds_detached_string(&self, root: Syntax<'_>, fragment: &Range<usize>) -> bool {
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            let outside = node.end_byte() <= fragment.start || fragment.end <= node.start_byte();
+            if !outside && node.is_extra() && self.tables.is_string(node.kind_id()) {
+                return true;
+            }
+            let children = (0..node.child_count()).filter_map(|at| node.child(at));
+            open.extend(children.filter(|_| !outside));
+        }
+        false
     }
 
     /// Whether the fragment itself ends in a separator.

@@ -12,6 +12,9 @@ use super::{Fragment, Piece};
 /// The most combinations of moulds that are tried in one context.
 const MOST_CHOICES: usize = 64;
 
+/// The most metavariables next to operators that are moulded in all combinations.
+const MOST_OPERANDS: usize = 4;
+
 /// One mould for each metavariable of a fragment; absent is the bare word.
 #[derive(Debug, Clone)]
 pub(super) struct Moulded {
@@ -39,23 +42,21 @@ impl Moulded {
 ///
 /// Metavariables of the same kind of place in the same pair of brackets share one mould, so that
 /// the number of combinations stays small; where it is too large all the same, those stay in which
-/// every kind of place has one mould.
+/// every kind of place has one mould. Next to an operator each has a mould of its own.
 pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> {
     let places = places(fragment);
     let mut groups: Vec<(Place, usize)> = Vec::new();
     for &place in &places {
-        if !groups.contains(&place) {
+        let is_movable = place.0 != Place::Fixed || !data.operand_moulds.is_empty();
+        if is_movable && !groups.contains(&place) {
             groups.push(place);
         }
     }
-    let [list, bracket, fixed] = [&data.moulds[..], &data.inline_moulds[..], &[]]
-        .map(|moulds: &[String]| [moulds, &data.spellings[..]].concat());
     let options = |place: Place| match place {
-        Place::List | Place::Body | Place::Clause | Place::Tail => &list,
-        Place::Bracket => &bracket,
-        Place::Fixed => &fixed,
+        Place::List | Place::Body | Place::Clause | Place::Tail => &data.moulds[..],
+        Place::Bracket => &data.inline_moulds[..],
+        Place::Fixed => &data.operand_moulds[..],
     };
-    groups.retain(|group| !options(group.0).is_empty());
     let mut combinations: Vec<Vec<usize>> = vec![Vec::new()];
     for &(place, _) in &groups {
         let count = options(place).len();
@@ -71,7 +72,7 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
             .take(MOST_CHOICES * 16)
             .collect();
     }
-    let uniform = uniform(&groups, [&list, &bracket, &fixed].map(Vec::len));
+    let uniform = uniform(&groups, data);
     combinations.retain(|choice| !uniform.contains(choice));
     combinations.sort_by_key(|choice| moulded(choice));
     let room = MOST_CHOICES.saturating_sub(uniform.len());
@@ -98,20 +99,25 @@ fn moulded(choice: &[usize]) -> usize {
     choice.iter().filter(|&&option| option > 0).count()
 }
 
-/// The combinations in which groups of the same kind of place have the same mould, given how many
-/// there are for lists, for brackets and everywhere else.
-fn uniform(groups: &[(Place, usize)], counts: [usize; 3]) -> Vec<Vec<usize>> {
-    let [lists, brackets, fixed] = counts;
+/// The combinations in which groups of the same kind of place have the same mould, but for those
+/// next to an operator.
+fn uniform(groups: &[(Place, usize)], data: &LanguageData) -> Vec<Vec<usize>> {
+    let is_operand = |group: &&(Place, usize)| group.0 == Place::Fixed;
+    let operands = operands(
+        groups.iter().filter(is_operand).count(),
+        data.operand_moulds.len(),
+    );
     let mut combinations = Vec::new();
-    for list in 0..=lists {
+    for list in 0..=data.moulds.len() {
         for tail in [0, list] {
-            for bracket in 0..=brackets {
-                for fixed in 0..=fixed {
+            for bracket in 0..=data.inline_moulds.len() {
+                for operands in &operands {
+                    let mut operands = operands.iter().copied();
                     let option = |&(place, _): &(Place, usize)| match place {
                         Place::List | Place::Body => list,
                         Place::Clause | Place::Tail => tail,
                         Place::Bracket => bracket,
-                        Place::Fixed => fixed,
+                        Place::Fixed => operands.next().unwrap_or(0),
                     };
                     let combination: Vec<usize> = groups.iter().map(option).collect();
                     if !combinations.contains(&combination) {
@@ -122,6 +128,22 @@ fn uniform(groups: &[(Place, usize)], counts: [usize; 3]) -> Vec<Vec<usize>> {
         }
     }
     combinations
+}
+
+/// The moulds of metavariables next to operators: each on its own as long as they are few, else all
+/// alike.
+fn operands(count: usize, moulds: usize) -> Vec<Vec<usize>> {
+    if count > MOST_OPERANDS {
+        return (0..=moulds).map(|mould| vec![mould; count]).collect();
+    }
+    let mut operands = vec![Vec::new()];
+    for _ in 0..count {
+        operands = operands
+            .iter()
+            .flat_map(|start| (0..=moulds).map(move |mould| [&start[..], &[mould]].concat()))
+            .collect();
+    }
+    operands
 }
 
 /// The kind of place that a metavariable stands in, judged by the characters around it.
@@ -137,7 +159,7 @@ enum Place {
     Tail,
     /// A member of a bracketed list.
     Bracket,
-    /// Next to an operator: only the word itself will do.
+    /// Next to an operator or a name.
     Fixed,
 }
 

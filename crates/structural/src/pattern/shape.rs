@@ -135,6 +135,21 @@ pub(crate) fn children_into<'t>(
         gap(covered, node.end_byte(), out);
     }
     drop_trailing_separator(tables, base, out);
+    if tables.is_open_list(node.kind_id()) {
+        drop_parentheses(base, out);
+    }
+}
+
+/// The parentheses around a list that means the same without them.
+fn drop_parentheses(base: usize, out: &mut Vec<Child<'_>>) {
+    let is = |child: &Child<'_>, kind| matches!(child, Child::Node(node) if node.kind() == kind);
+    if let [first, .., last] = &out[base..]
+        && is(first, "(")
+        && is(last, ")")
+    {
+        out.pop();
+        out.remove(base);
+    }
 }
 
 /// The lengths of the opening and the closing quote of a string literal that is one token.
@@ -189,7 +204,8 @@ fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>
         return;
     }
     let list = &out[base..];
-    let closes = |child: &Child<'_>| matches!(child, Child::Node(node) if tables.is_closer(node.kind_id()));
+    let closes =
+        |child: &Child<'_>| matches!(child, Child::Node(node) if tables.is_closer(node.kind_id()));
     let at = match list {
         [.., member, separator, closer]
             if separator.is_separator(tables) && closes(closer) && is_member(member) =>
@@ -250,8 +266,11 @@ impl Builder<'_> {
         let kind = node.kind_id();
         let range = node.byte_range();
         let own = self.without_separator(node);
-        let is_whole =
-            |hole: &&Hole| hole.range == range || hole.range == own && hole.range != hole.word;
+        let ended = self.with_separator(node);
+        let is_whole = |hole: &&Hole| {
+            hole.range == range
+                || hole.range != hole.word && (hole.range == own || hole.range == ended)
+        };
         if let Some(hole) = self.holes.iter().find(is_whole)
             && self.stands_here(hole, node)
         {
@@ -272,7 +291,7 @@ impl Builder<'_> {
         let children = syntax
             .iter()
             .map(|child| match *child {
-                Child::Node(child) if is_string => self.in_string(child),
+                Child::Node(child) if is_string => self.in_string(child, syntax.len() == 3),
                 Child::Node(child) => self.node(child, in_tokens),
                 Child::Text { start, end } => self.text(start..end),
             })
@@ -292,6 +311,17 @@ impl Builder<'_> {
             }
             _ => node.byte_range(),
         }
+    }
+
+    /// The range of a node with the separator that ends it.
+    fn with_separator(&self, node: Syntax<'_>) -> Range<usize> {
+        let is_separator = |next: &Syntax<'_>| {
+            next.start_byte() == node.end_byte()
+                && !next.is_named()
+                && self.tables.is_separator(next.kind_id())
+        };
+        let end = node.next_sibling().filter(is_separator);
+        node.start_byte()..end.map_or(node.end_byte(), |end| end.end_byte())
     }
 
     /// A hole sits directly below the innermost container of its range: one node is one member of
@@ -339,13 +369,12 @@ impl Builder<'_> {
         })
     }
 
-    /// Directly inside a string literal a hole is the whole body or an error.
-    fn in_string(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
-        match self
-            .holes
-            .iter()
-            .find(|hole| hole.range == node.byte_range())
-        {
+    /// Directly inside a string literal a hole is the whole body or an error, unless its mould is
+    /// what makes a node of it there (a variable).
+    fn in_string(&self, node: Syntax<'_>, is_whole: bool) -> Result<Node, Misfit> {
+        let is_body =
+            |hole: &&Hole| hole.range == node.byte_range() && (is_whole || hole.range == hole.word);
+        match self.holes.iter().find(is_body) {
             Some(hole) => Ok(body(hole)),
             None => self.node(node, false),
         }
@@ -366,7 +395,7 @@ impl Builder<'_> {
 
 fn inside_token(text: &[u8], hole: usize) -> Misfit {
     Misfit::InsideToken {
-        token: String::from_utf8_lossy(text).into_owned(),
+        token: String::from_utf8_lossy(text.trim_ascii_end()).into_owned(),
         hole,
     }
 }

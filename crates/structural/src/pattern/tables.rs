@@ -25,6 +25,7 @@ const PADDED: u16 = 1 << 8;
 const CASELESS: u16 = 1 << 9;
 const LEADING: u16 = 1 << 10;
 const TRANSPARENT: u16 = 1 << 11;
+const OPEN_LIST: u16 = 1 << 12;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -51,7 +52,14 @@ impl Tables {
                     || named && kind.ends_with("_end"),
             );
             // Some grammars make a token of a line end.
-            set(LAYOUT, !named && !kind.is_empty() && kind.trim().is_empty());
+            let is_line_end = !kind.is_empty() && kind.trim().is_empty();
+            // A node may be named like the keyword that it begins with.
+            let is_token = !named || language.id_for_node_kind(kind, false) == 0;
+            set(
+                LAYOUT,
+                !named && is_line_end || is_token && has(&data.layout, kind),
+            );
+            set(OPEN_LIST, named && has(&data.open_lists, kind));
             set(STRING, named && has(&data.strings, kind));
             set(CONTAINER, named && has(&data.containers, kind));
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
@@ -115,6 +123,16 @@ impl Tables {
 
     pub(crate) fn is_token_tree(&self, kind: u16) -> bool {
         self.has(kind, TOKEN_TREE)
+    }
+
+    /// A list that means the same with and without its parentheses.
+    pub(crate) fn is_open_list(&self, kind: u16) -> bool {
+        self.has(kind, OPEN_LIST)
+    }
+
+    /// What follows the members of a list in the same node without being one.
+    pub(crate) fn is_clause(&self, kind: u16) -> bool {
+        self.has(kind, CLAUSE)
     }
 
     /// Comments, line ends and whatever else may stand anywhere without a meaning.

@@ -412,7 +412,7 @@ impl Run<'_, '_> {
         self.plan
             .literals
             .iter()
-            .any(|range| range.start < byte && byte < range.end)
+            .any(|range| range.start <= byte && byte < range.end)
     }
 
     /// An empty run takes a separator beside it along, and the line that it has for itself.
@@ -431,7 +431,7 @@ impl Run<'_, '_> {
                 .trim_end_matches([' ', '\t'])
                 .trim_end_matches(is_separator)
                 .len();
-            if kept < piece.text.trim_end_matches([' ', '\t']).len() {
+            if kept < piece.text.trim_end_matches([' ', '\t']).len() || index + 1 == parts.len() {
                 piece.text.truncate(kept);
             }
             return index + 1;
