@@ -256,7 +256,12 @@ impl<'t> Search<'_, 't> {
                     0
                 };
                 if taken > 0 && window[0].start() >= self.windows_end[reading] {
-                    let end = window[taken - 1].end();
+                    let last = window[taken - 1];
+                    let terminator = match last {
+                        Child::Node(node) => self.terminator(reading, node),
+                        Child::Text { .. } => None,
+                    };
+                    let end = terminator.map_or(last.end(), |separator| separator.end_byte());
                     self.windows_end[reading] = end;
                     self.record(reading, window[0].start()..end);
                 }

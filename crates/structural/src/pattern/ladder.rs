@@ -423,10 +423,8 @@ impl Ladder<'_> {
             first = child;
         }
         let reserved = &self.grammar.data().reserved;
-        first.is_named()
-            && reserved
-                .iter()
-                .any(|word| *word == text[first.byte_range()])
+        let text = &text[first.byte_range()];
+        first.is_named() && !is_keyword(first, text) && reserved.iter().any(|word| word == text)
     }
 
     /// Whether the body of a string literal stands apart from the code in the fragment (that of a
@@ -477,7 +475,7 @@ impl Ladder<'_> {
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !node.is_named() || text.is_empty() || !is_word || node.kind() == text {
+        if !node.is_named() || text.is_empty() || !is_word || is_keyword(node, text) {
             return 0;
         }
         let listed = || {
@@ -514,6 +512,12 @@ impl Ladder<'_> {
         }
         written
     }
+}
+
+/// Some grammars have a kind for each keyword, named after it.
+fn is_keyword(node: Syntax<'_>, text: &str) -> bool {
+    let kind = node.kind().rsplit('_').next().unwrap_or_default();
+    kind.eq_ignore_ascii_case(text)
 }
 
 fn same_kinds(a: &[Syntax<'_>], b: &[Syntax<'_>]) -> bool {
