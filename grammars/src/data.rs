@@ -53,7 +53,8 @@ pub struct LanguageData {
     /// they hold counts as their parent's.
     #[serde(default)]
     pub transparent: Vec<String>,
-    /// Kinds of leaves whose text takes in the white space behind it, which means nothing.
+    /// Kinds whose text takes in white space at its edges, which means nothing there; a node that is
+    /// nothing else counts as absent.
     #[serde(default)]
     pub padded: Vec<String>,
     /// Kinds of leaves in which upper case and lower case are the same; `*` at the end stands for

@@ -15,7 +15,7 @@ use memchr::memmem;
 use terret_grammars::Grammar;
 
 pub(crate) use fragment::{Fragment, Piece};
-pub(crate) use shape::{Child, Node, Run, children_into};
+pub(crate) use shape::{Child, Node, Run, children_into, padless};
 pub(crate) use tables::Tables;
 
 /// A fragment of source text, compiled for one language.

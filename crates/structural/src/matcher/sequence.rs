@@ -6,7 +6,7 @@ use std::ops::Range;
 use tree_sitter::Node as Syntax;
 
 use super::{Capture, MOST_STEPS, tokens};
-use crate::pattern::{Child, Compiled, Node, Run, children_into};
+use crate::pattern::{Child, Compiled, Node, Run, children_into, padless};
 
 /// The most children that a near miss may have more than the pattern.
 const MOST_EXTRAS: usize = 4;
@@ -319,11 +319,10 @@ impl<'p, 't> Sequence<'p, 't> {
     fn one(&mut self, pattern: &Node, child: Child<'t>, at: usize) -> bool {
         match (pattern, child) {
             (Node::Leaf { kind, text }, Child::Node(node)) => {
+                let tables = &self.compiled.tables;
                 node.kind_id() == *kind
                     && !node.is_missing()
-                    && (self.source[node.byte_range()] == **text
-                        || self.compiled.tables.is_padded(*kind)
-                            && self.source[node.byte_range()].trim_ascii_end() == &**text)
+                    && self.source[padless(node, self.source, tables)] == **text
             }
             (Node::Word { kind, text }, Child::Node(node)) => {
                 node.kind_id() == *kind
@@ -340,7 +339,7 @@ impl<'p, 't> Sequence<'p, 't> {
                 let is_list = tables.is_container(node.kind_id());
                 let stands = tables.is_one(node) && !is_list && !node.has_error();
                 // A directive of some grammars ends with its line end.
-                let mut text = node.byte_range();
+                let mut text = padless(node, self.source, tables);
                 text.end = text.start + self.source[text.clone()].trim_ascii_end().len();
                 stands && self.bind(*variable, at..at + 1, text, false)
             }

@@ -69,7 +69,7 @@ pub(super) fn explain(
         return PatternError::InsideToken {
             language,
             token,
-            sigil: grammar.language().id_for_node_kind("$", false) != 0,
+            sigil: !grammar.data().markup && grammar.language().id_for_node_kind("$", false) != 0,
         };
     }
     let text = fragment.to_string();

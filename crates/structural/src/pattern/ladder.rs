@@ -355,6 +355,13 @@ impl Ladder<'_> {
         if found != scaffold.holes.len() || roots.iter().all(is_bare) {
             return Err(Failure::Cover);
         }
+        // A text between tags next to something else is a half of that.
+        let is_text = |node: &&Syntax<'_>| cover.len() > 1 && node.kind().ends_with("text");
+        let misused = cover
+            .iter()
+            .map(|node| self.misused(*node, scaffold))
+            .sum::<usize>()
+            + cover.iter().filter(is_text).count();
         let kind = |node: &Syntax<'_>| match cover[..] {
             [single] => innermost(single).kind().to_owned(),
             _ => node.kind().to_owned(),
@@ -366,7 +373,7 @@ impl Ladder<'_> {
             terminator,
             completed,
             terminated: self.is_terminated(),
-            misused_keywords: cover.iter().map(|node| self.misused(*node, scaffold)).sum(),
+            misused_keywords: misused,
         })
     }
 

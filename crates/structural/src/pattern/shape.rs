@@ -118,6 +118,9 @@ pub(crate) fn children_into<'t>(
             covered = covered.max(child.end_byte());
             if tables.is_transparent(child.kind_id()) {
                 children_into(child, source, tables, out);
+            } else if tables.is_padded(child.kind_id()) && padless(child, source, tables).is_empty()
+            {
+                // Nothing but white space between tags.
             } else if !tables.is_trivia(child) && !leads(tables, child, &out[base..]) {
                 out.push(Child::Node(child));
             }
@@ -138,6 +141,17 @@ pub(crate) fn children_into<'t>(
     if tables.is_open_list(node.kind_id()) {
         drop_parentheses(base, out);
     }
+}
+
+/// The bytes of a node, without the white space at the edges that some kinds take in.
+pub(crate) fn padless(node: Syntax<'_>, source: &[u8], tables: &Tables) -> Range<usize> {
+    let range = node.byte_range();
+    if !tables.is_padded(node.kind_id()) {
+        return range;
+    }
+    let text = source.get(range.clone()).unwrap_or_default();
+    let start = range.end - text.trim_ascii_start().len();
+    start..start + text.trim_ascii().len()
 }
 
 /// The parentheses around a list that means the same without them.
@@ -264,7 +278,7 @@ impl Builder<'_> {
 
     fn node(&self, node: Syntax<'_>, in_tokens: bool) -> Result<Node, Misfit> {
         let kind = node.kind_id();
-        let range = node.byte_range();
+        let range = padless(node, self.source, self.tables);
         let own = self.without_separator(node);
         let ended = self.with_separator(node);
         let is_whole = |hole: &&Hole| {
@@ -293,7 +307,7 @@ impl Builder<'_> {
             .map(|child| match *child {
                 Child::Node(child) if is_string => self.in_string(child, syntax.len() == 3),
                 Child::Node(child) => self.node(child, in_tokens),
-                Child::Text { start, end } => self.text(start..end),
+                Child::Text { start, end } => self.text(start..end, self.tables.is_padded(kind)),
             })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Node::Inner { kind, children })
@@ -338,7 +352,7 @@ impl Builder<'_> {
     }
 
     fn leaf(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
-        let range = node.byte_range();
+        let range = padless(node, self.source, self.tables);
         let text = &self.source[range.clone()];
         // The word alone is a token of its own; it is its mould that is no node.
         if self.holes.iter().any(|hole| hole.word == range) {
@@ -355,11 +369,6 @@ impl Builder<'_> {
             Node::Word {
                 kind,
                 text: text.into(),
-            }
-        } else if self.tables.is_padded(kind) {
-            Node::Leaf {
-                kind,
-                text: text.trim_ascii_end().into(),
             }
         } else {
             Node::Leaf {
@@ -380,9 +389,17 @@ impl Builder<'_> {
         }
     }
 
-    fn text(&self, range: Range<usize>) -> Result<Node, Misfit> {
+    fn text(&self, range: Range<usize>, padded: bool) -> Result<Node, Misfit> {
         let text = &self.source[range.clone()];
-        if let Some(hole) = self.holes.iter().find(|hole| hole.range == range) {
+        let fills = |hole: &&Hole| {
+            let start = range.start..hole.range.start;
+            let is_space = |range: Range<usize>| {
+                let text = self.source.get(range);
+                text.is_some_and(|text| text.trim_ascii().is_empty())
+            };
+            hole.range == range || padded && is_space(start) && is_space(hole.range.end..range.end)
+        };
+        if let Some(hole) = self.holes.iter().find(fills) {
             return Ok(body(hole));
         }
         let inside = |hole: &Hole| range.start < hole.range.end && hole.range.start < range.end;

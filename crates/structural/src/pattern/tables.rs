@@ -147,7 +147,7 @@ impl Tables {
         node.is_named() && !self.has(kind, CLAUSE | SEPARATOR) || self.has(kind, NAMELESS)
     }
 
-    /// A leaf whose text takes in the white space behind it.
+    /// A kind whose text takes in white space at its edges.
     pub(crate) fn is_padded(&self, kind: u16) -> bool {
         self.has(kind, PADDED)
     }

@@ -453,6 +453,9 @@ impl Run<'_, '_> {
             piece.text.truncate(kept);
         } else if before.len() < piece.text.len() && after.starts_with([' ', '\t']) {
             after = after.trim_start_matches([' ', '\t']).to_owned();
+        } else if before.len() < piece.text.len() && after.starts_with('>') {
+            // The end of a tag whose last attributes are not there.
+            piece.text.truncate(before.len());
         }
         piece.text.push_str(&after);
         index + 2
