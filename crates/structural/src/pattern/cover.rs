@@ -13,7 +13,10 @@ pub(super) fn cover<'t>(
     tables: &Tables,
 ) -> Option<Vec<Syntax<'t>>> {
     let node = root.named_descendant_for_byte_range(range.start, range.end)?;
-    let is_list = |node: Syntax<'_>| node == root || tables.is_container(node.kind_id());
+    let is_list = |node: Syntax<'_>| {
+        let kind = node.kind_id();
+        node == root || tables.is_container(kind) || tables.is_transparent(kind)
+    };
     if node.byte_range() == range && !is_list(node) {
         return Some(if tables.is_trivia(node) {
             Vec::new()

@@ -387,7 +387,11 @@ impl Ladder<'_> {
         completed: bool,
     ) -> bool {
         let parent = once.first().and_then(|node| node.parent());
-        if parent.is_some_and(|parent| self.tables.is_container(parent.kind_id())) {
+        let is_known = |parent: Syntax<'_>| {
+            let kind = parent.kind_id();
+            self.tables.is_container(kind) || self.tables.is_transparent(kind)
+        };
+        if parent.is_some_and(is_known) {
             return true;
         }
         let fragment = &scaffold.text[scaffold.fragment.clone()];

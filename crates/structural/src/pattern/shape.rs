@@ -412,7 +412,7 @@ impl Builder<'_> {
 
 fn inside_token(text: &[u8], hole: usize) -> Misfit {
     Misfit::InsideToken {
-        token: String::from_utf8_lossy(text.trim_ascii_end()).into_owned(),
+        token: String::from_utf8_lossy(text.trim_ascii()).into_owned(),
         hole,
     }
 }
