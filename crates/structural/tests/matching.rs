@@ -709,3 +709,135 @@ fn near_misses_are_named() {
         assert_eq!(misses, *expected, "{source}");
     }
 }
+
+/// What says no more than a line end does, and the parentheses of some lists, are layout.
+#[test]
+fn some_tokens_are_layout() {
+    check(&[
+        (
+            "bash",
+            "if $C; then $$$B; fi",
+            "if a\nthen\n  b\n  c\nfi",
+            &["if a\nthen\n  b\n  c\nfi"],
+        ),
+        (
+            "ruby",
+            "if $C\n  $$$B\nend",
+            "if a then b end",
+            &["if a then b end"],
+        ),
+        (
+            "ruby",
+            "puts $X",
+            "puts a\nputs(b)\nputs c, d\n",
+            &["puts a", "puts(b)"],
+        ),
+        (
+            "ruby",
+            "def $F($$$P)\n  $$$B\nend",
+            "def a; end\ndef b c\n  d\nend\n",
+            &["def a; end", "def b c\n  d\nend"],
+        ),
+        ("bash", "echo $X;", "echo a; echo b", &["echo a;", "echo b"]),
+    ]);
+    check_captures(&[
+        (
+            "ruby",
+            "if $C\n  $$$B\nend",
+            "if a then b; c end",
+            &["C=a | B=b; c"],
+        ),
+        (
+            "ruby",
+            "def $F($$$P)\n  $$$B\nend",
+            "def a(b); c; end\ndef d; end\n",
+            &["F=a | P=b | B=c", "F=d | P= | B="],
+        ),
+        ("bash", "$F() { $$$B }", "a() { b; c; }", &["F=a | B=b; c"]),
+    ]);
+}
+
+/// A clause that stands among the statements before it is none of them.
+#[test]
+fn runs_stop_before_clauses() {
+    check(&[
+        (
+            "bash",
+            "if $C; then $$$B; fi",
+            "if a; then b; else c; fi\nif d; then e; elif f; then g; fi\n",
+            &[],
+        ),
+        (
+            "ruby",
+            "begin\n  $$$B\nend",
+            "begin\n  a\nrescue\n  b\nend\n",
+            &[],
+        ),
+    ]);
+}
+
+/// Where a variable and a name are spelled differently, a metavariable stands for either.
+#[test]
+fn variables_and_names() {
+    check(&[
+        ("php", "$A = $B;", "<?php $a = b($c);", &["$a = b($c);"]),
+        (
+            "php",
+            "try { $$$A } catch ($E $V) { $$$B }",
+            "<?php try { a(); } catch (E $e) {}",
+            &["try { a(); } catch (E $e) {}"],
+        ),
+        (
+            "php",
+            "\"Hello $X\"",
+            "<?php f(\"Hello $a\", \"Hello {$a}\", \"Hello a\");",
+            &["\"Hello $a\""],
+        ),
+        (
+            "ruby",
+            "class $C < $B\n  $$$M\nend",
+            "class A < B; end",
+            &["class A < B; end"],
+        ),
+        (
+            "ruby",
+            "$L.each { |$X| $$$B }",
+            "a.each { |b| c }",
+            &["a.each { |b| c }"],
+        ),
+    ]);
+}
+
+/// A list without brackets is no single node.
+#[test]
+fn one_is_no_list() {
+    check(&[
+        (
+            "php",
+            "foreach ($L as $V) { $$$B }",
+            "<?php foreach ($a as $k => $v) {}",
+            &[],
+        ),
+        (
+            "ruby",
+            "return $X",
+            "return a\nreturn b, c\n",
+            &["return a"],
+        ),
+    ]);
+}
+
+/// A fragment that stops short is no pattern, though the grammar could make something of it.
+#[test]
+fn halves_are_no_patterns() {
+    for (language, fragment) in [
+        ("php", "if ($C)"),
+        ("php", "class $C"),
+        ("bash", "fi"),
+        ("ruby", "x = <<~EOS\n  text\nEOS"),
+    ] {
+        let grammar = Shipped.grammar(language).unwrap();
+        let compiled = Pattern::compile(&grammar, fragment, None);
+        assert!(compiled.is_err(), "{language}: {fragment}");
+    }
+}
