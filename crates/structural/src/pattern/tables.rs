@@ -6,6 +6,7 @@ use tree_sitter::Node;
 /// Flags of each node kind of a grammar, indexed by kind id.
 #[derive(Debug)]
 pub(crate) struct Tables {
+    has_layout: bool,
     flags: Vec<u16>,
 }
 
@@ -52,6 +53,7 @@ impl Tables {
             flags
         });
         Self {
+            has_layout: !data.layout.is_empty(),
             flags: flags.collect(),
         }
     }
@@ -81,6 +83,11 @@ impl Tables {
 
     pub(crate) fn is_token_tree(&self, kind: u16) -> bool {
         self.has(kind, TOKEN_TREE)
+    }
+
+    /// Whether the language has tokens that say no more than a line end does.
+    pub(crate) fn has_layout(&self) -> bool {
+        self.has_layout
     }
 
     /// A list that means the same with and without its parentheses.

@@ -93,8 +93,35 @@ impl Collector<'_> {
             },
             Node::One { .. } | Node::Run(_) => self.end(),
             node if node.is_optional(self.tables) => self.end(),
-            Node::Inner { children, .. } => children.iter().for_each(|child| self.node(child)),
+            Node::Inner { kind, children } => {
+                // Its parentheses may stand or not.
+                let is_open = self.tables.is_open_list(*kind);
+                if is_open {
+                    self.end();
+                }
+                let mut before: Option<&Node> = None;
+                for child in children {
+                    if before.is_some_and(|before| self.may_part(before, child)) {
+                        self.end();
+                    }
+                    self.node(child);
+                    before = Some(child);
+                }
+                if is_open {
+                    self.end();
+                }
+            }
         }
+    }
+
+    /// Whether a token that is layout may stand between two siblings: there are some between nodes
+    /// (`then`), and around the members of a block.
+    fn may_part(&self, before: &Node, after: &Node) -> bool {
+        let opens = match before {
+            Node::Token { kind } => matches!(&*(self.token)(*kind), "{" | "}" | ":"),
+            _ => !matches!(after, Node::Token { .. }),
+        };
+        self.tables.has_layout() && opens
     }
 
     /// Ends the chain; one without a word says too little to look for.
@@ -221,6 +248,21 @@ mod tests {
             ("python", "os.path.join($A)", "path.join(os)", false),
             ("rust", "println!(\"{}\", $X)", "println!(\"{}\", x)", true),
             ("go", "$A.$B($$$C)", "anything", true),
+            ("ruby", "emit :done", "emit(:done)", true),
+            ("ruby", "emit(:done)", "emit :done", true),
+            (
+                "ruby",
+                "if ready\n  emit\nend",
+                "if ready then emit end",
+                true,
+            ),
+            ("ruby", "File.read($F)", "File.write(read)", false),
+            (
+                "php",
+                "if ($C) { emit(); }",
+                "<?php if ($a) { ?>\n<?php emit(); }",
+                true,
+            ),
         ];
         for (language, pattern, source, expected) in rows {
             assert_eq!(
