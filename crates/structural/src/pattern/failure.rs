@@ -134,7 +134,7 @@ fn first_word(text: &str) -> String {
 fn hint(grammar: &Grammar, fragment: &Fragment, text: &str, rest: &str) -> Option<String> {
     let data = grammar.data();
     let regex = [
-        ".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?",
+        ".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?", r"\(", r"\.",
     ];
     // Where names begin with the sigil, a lower-case one is an ordinary name.
     let words = data.operand_moulds.iter().chain([&data.hole]);
@@ -157,7 +157,7 @@ fn hint(grammar: &Grammar, fragment: &Fragment, text: &str, rest: &str) -> Optio
         ));
     } else if !names_have_sigil && fragment.pieces.iter().any(is_escaped) {
         r"`\$X` is the text `$X`: for a metavariable behind a backslash write `\ $X`"
-    } else if regex.iter().any(|piece| text.contains(piece)) {
+    } else if text.starts_with('^') || regex.iter().any(|piece| text.contains(piece)) {
         "It looks like a regular expression: patterns are code, use a text search for that, or \
          `$X` for one node and `$$$X` for a run"
     } else if !names_have_sigil && lower_case() {

@@ -11,6 +11,9 @@ use memchr::memmem;
 use terret_grammars::{Context, Grammar};
 use tree_sitter::{Node as Syntax, Parser, Tree};
 
+use crate::parse::parser;
+use crate::search::prefilter::Need;
+
 use super::cover::{self, cover, innermost};
 use super::failure::{self, Failure};
 use super::mould::{self, Moulded};
@@ -47,24 +50,23 @@ pub(super) fn compile(
             .map(|text| memmem::Finder::new(text).into_owned())
             .collect()
     };
+    let token = |kind: u16| {
+        let token = grammar.language().node_kind_for_id(kind);
+        token.unwrap_or_default().to_owned()
+    };
+    let need = |reading: &Reading| Need::of(reading, &ladder.tables, &token);
     Ok(Compiled {
         literals: readings[..active].iter().map(literals).collect(),
+        needs: readings[..active].iter().map(need).collect(),
         grammar: grammar.clone(),
         repeats: named > ladder.variables.len(),
         runs: readings.iter().map(runs).max().unwrap_or(0),
+        run_variables: run_variables(&fragment, &ladder.variables),
         variables: ladder.variables,
         tables: ladder.tables,
         readings,
         active,
     })
-}
-
-fn parser(grammar: &Grammar) -> Parser {
-    let mut parser = Parser::new();
-    parser
-        .set_language(grammar.language())
-        .expect("a source hands out grammars that load");
-    parser
 }
 
 fn check_content(fragment: &Fragment) -> Result<(), PatternError> {
@@ -109,6 +111,14 @@ pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
         }
     }
     variables
+}
+
+fn run_variables(fragment: &Fragment, variables: &[String]) -> Vec<bool> {
+    let is_run = |name: &String| {
+        let mut holes = fragment.holes();
+        holes.any(|hole| hole.run && hole.name.as_ref() == Some(name))
+    };
+    variables.iter().map(is_run).collect()
 }
 
 fn runs(reading: &Reading) -> usize {
@@ -167,7 +177,7 @@ struct Ladder<'a> {
 }
 
 impl Ladder<'_> {
-    /// Every distinct reading with the fewest misused keywords, in the order of the ladder.
+    /// Every distinct reading that the least speaks against, in the order of the ladder.
     fn readings(&mut self, contexts: &[&Context]) -> Result<Vec<Reading>, PatternError> {
         let choices = mould::choices(self.fragment, self.grammar.data());
         let mut readings: Vec<Reading> = Vec::new();
@@ -182,11 +192,7 @@ impl Ladder<'_> {
                 }
             }
         }
-        let Some(fewest) = readings
-            .iter()
-            .map(|reading| reading.misused_keywords)
-            .min()
-        else {
+        let Some(fewest) = readings.iter().map(Reading::doubts).min() else {
             return Err(failure::explain(
                 self.grammar,
                 self.fragment,
@@ -194,7 +200,7 @@ impl Ladder<'_> {
                 &self.failures,
             ));
         };
-        readings.retain(|reading| reading.misused_keywords == fewest);
+        readings.retain(|reading| reading.doubts() == fewest);
         Ok(readings)
     }
 
@@ -206,11 +212,11 @@ impl Ladder<'_> {
             let scaffold = self.scaffold(context, choice);
             let tree = self.parser.parse(&scaffold.text, None)?;
             match self.accept(context, &scaffold, &tree) {
-                Ok(reading) if !reading.completed && reading.misused_keywords == 0 => {
+                Ok(reading) if !reading.completed && reading.doubts() == 0 => {
                     return Some(reading);
                 }
                 Ok(reading) => {
-                    let rank = |reading: &Reading| (reading.misused_keywords, reading.completed);
+                    let rank = |reading: &Reading| (reading.doubts(), reading.completed);
                     if best.as_ref().is_none_or(|best| rank(&reading) < rank(best)) {
                         best = Some(reading);
                     }
@@ -355,13 +361,8 @@ impl Ladder<'_> {
         if found != scaffold.holes.len() || roots.iter().all(is_bare) {
             return Err(Failure::Cover);
         }
-        // A text between tags next to something else is a half of that.
+        // A text between tags next to something else may be a half of that.
         let is_text = |node: &&Syntax<'_>| cover.len() > 1 && node.kind().ends_with("text");
-        let misused = cover
-            .iter()
-            .map(|node| self.misused(*node, scaffold))
-            .sum::<usize>()
-            + cover.iter().filter(is_text).count();
         let kind = |node: &Syntax<'_>| match cover[..] {
             [single] => innermost(single).kind().to_owned(),
             _ => node.kind().to_owned(),
@@ -373,7 +374,11 @@ impl Ladder<'_> {
             terminator,
             completed,
             terminated: self.is_terminated(),
-            misused_keywords: misused,
+            misused_keywords: cover
+                .iter()
+                .flat_map(|node| self.misused(*node, scaffold))
+                .collect(),
+            texts: cover.iter().filter(is_text).count(),
         })
     }
 
@@ -468,10 +473,10 @@ impl Ladder<'_> {
         !node.is_named() && self.tables.is_separator(node.kind_id())
     }
 
-    /// The number of names that are keywords of the language.
-    fn misused(&self, node: Syntax<'_>, scaffold: &Scaffold) -> usize {
+    /// The names that are keywords of the language.
+    fn misused(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Vec<String> {
         if self.tables.is_string(node.kind_id()) || node.is_extra() {
-            return 0;
+            return Vec::new();
         }
         let text = &scaffold.text[node.byte_range()];
         // Some grammars wrap a keyword that serves as a name in a node of its own.
@@ -481,13 +486,15 @@ impl Ladder<'_> {
                 .is_some_and(|child| !child.is_named() && child.child_count() == 0);
         if node.child_count() > 0 && !wraps {
             let children = (0..node.child_count()).filter_map(|at| node.child(at));
-            return children.map(|child| self.misused(child, scaffold)).sum();
+            return children
+                .flat_map(|child| self.misused(child, scaffold))
+                .collect();
         }
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !node.is_named() || text.is_empty() || !is_word || is_keyword(node, text) {
-            return 0;
+            return Vec::new();
         }
         let listed = || {
             self.grammar
@@ -497,7 +504,11 @@ impl Ladder<'_> {
                 .any(|keyword| keyword == text)
         };
         let is_token = || !wraps && self.grammar.language().id_for_node_kind(text, false) != 0;
-        usize::from(listed() || is_token())
+        if listed() || is_token() {
+            vec![text.to_owned()]
+        } else {
+            Vec::new()
+        }
     }
 
     /// Where a byte of the scaffold is in the fragment as it was written.
@@ -541,7 +552,9 @@ fn merge(readings: &mut Vec<Reading>, reading: Reading) {
         .find(|known| known.roots == reading.roots && known.completed == reading.completed)
     {
         Some(known) => {
-            known.misused_keywords = known.misused_keywords.min(reading.misused_keywords);
+            if reading.misused_keywords.len() < known.misused_keywords.len() {
+                known.misused_keywords = reading.misused_keywords;
+            }
             known.contexts.extend(reading.contexts);
         }
         None => readings.push(reading),

@@ -6,6 +6,8 @@ use tree_sitter::Node;
 /// Flags of each node kind of a grammar, indexed by kind id.
 #[derive(Debug)]
 pub(crate) struct Tables {
+    has_layout: bool,
+    has_leading: bool,
     flags: Vec<u16>,
     /// Whether a separator that nothing follows means something.
     counts_trailing: bool,
@@ -72,6 +74,8 @@ impl Tables {
             flags
         });
         Self {
+            has_layout: !data.layout.is_empty(),
+            has_leading: !data.leading.is_empty(),
             flags: flags.collect(),
             counts_trailing: data.counts_trailing,
             terminators: data.terminators.concat().into_bytes(),
@@ -123,6 +127,16 @@ impl Tables {
 
     pub(crate) fn is_token_tree(&self, kind: u16) -> bool {
         self.has(kind, TOKEN_TREE)
+    }
+
+    /// Whether there are separators that may stand before the first member.
+    pub(crate) fn has_leading(&self) -> bool {
+        self.has_leading
+    }
+
+    /// Whether the language has tokens that say no more than a line end does.
+    pub(crate) fn has_layout(&self) -> bool {
+        self.has_layout
     }
 
     /// A list that means the same with and without its parentheses.
