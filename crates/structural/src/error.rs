@@ -72,7 +72,12 @@ impl Error {
                 "the rewrite breaks the syntax, nothing is staged:",
                 files.iter().map(|(path, at)| {
                     let path = paths::show(workspace, path);
-                    format!("{path}:{}:{}: {}", at.line, at.column, at.text)
+                    let torn = if at.torn {
+                        " (what is around it takes a part of the replacement for its own)"
+                    } else {
+                        ""
+                    };
+                    format!("{path}:{}:{}: {}{torn}", at.line, at.column, at.text)
                 }),
                 Some("mend the rewrite, or pass `allow_syntax_errors`"),
             ),

@@ -9,6 +9,7 @@ mod delete;
 mod layout;
 mod template;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -20,6 +21,9 @@ use crate::parse;
 use crate::pattern::{PatternError, Tables};
 pub use check::SyntaxBreak;
 pub use template::Template;
+
+/// How many places are tried to be put in parentheses one by one.
+const MOST_TRIED: usize = 50;
 
 /// What a rewrite makes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +41,8 @@ pub struct Rewritten {
     pub comments_dropped: usize,
     /// Places that were put in parentheses so as to keep their meaning.
     pub parenthesised: usize,
-    /// Set when the new text has more syntax errors than the old.
+    /// Set when the new text has more syntax errors than the old, or when a replacement is no longer
+    /// one piece there.
     pub broken: Option<SyntaxBreak>,
 }
 
@@ -60,6 +65,18 @@ pub enum RewriteError {
     Interrupted,
     /// The bytes are not UTF-8, so that a text cannot be composed with them.
     NotUtf8,
+    /// What is to be deleted is all that there is of a body.
+    SoleBody {
+        /// Its line, from 1.
+        line: usize,
+    },
+    /// Matches nest too deep in matches.
+    TooNested {
+        /// The line of the innermost that was looked at, from 1.
+        line: usize,
+    },
+    /// The replacements would be too long.
+    TooLarge,
     /// Two edits want the same text; the lines are counted from 1.
     Overlap {
         /// The line of the one match.
@@ -89,6 +106,19 @@ impl fmt::Display for RewriteError {
             ),
             Self::Interrupted => f.write_str("rewriting it took too long"),
             Self::NotUtf8 => f.write_str("the file is not UTF-8: it is searched, but not edited"),
+            Self::SoleBody { line } => write!(
+                f,
+                "at line {line} the match is all of a body, and deleting it would put the next \
+                 statement in its place; delete what is around it, or rewrite it to an empty body"
+            ),
+            Self::TooNested { line } => write!(
+                f,
+                "matches nest more than 500 deep at line {line}; rewrite the outer ones in steps"
+            ),
+            Self::TooLarge => f.write_str(
+                "the replacements would come to more than 16 MiB; a rewrite that uses a metavariable \
+                 twice doubles what is nested in it",
+            ),
             Self::Overlap { line, edits: (a, b) } => write!(
                 f,
                 "edits {} and {} both want the code at line {line}; do them one after the other",
@@ -144,35 +174,51 @@ pub fn rewrite(
         )
     });
     let plan = compose::Plan::new(&file, &sites, templates)?;
-    let mut composed = plan.compose(&[]);
+    let mut composed = plan.compose()?;
     let mut parser = parse::parser(grammar);
     let mut parse = |text: &str| {
         parse::parse(&mut parser, text.as_bytes(), interrupted).ok_or(RewriteError::Interrupted)
     };
     let mut new_tree = parse(&composed.text)?;
-    let mut parenthesised = 0;
+    let mut groups: HashSet<compose::Place> = HashSet::new();
     if let Some(group) = &grammar.data().group {
         // Putting one place in parentheses can settle others, so that what is left over is looked
         // at again; nesting bounds the rounds, and the number bounds the work.
-        let mut groups: Vec<compose::Place> = Vec::new();
+        let mut hopeless: HashSet<compose::Place> = HashSet::new();
         for _ in 0..4 {
             let loose = check::loose(&new_tree, &composed, &tables);
-            let new: Vec<_> = loose
+            let new: HashSet<compose::Place> = loose
                 .into_iter()
-                .filter(|place| !groups.contains(place))
+                .filter(|place| !groups.contains(place) && !hopeless.contains(place))
                 .collect();
             if new.is_empty() {
                 break;
             }
-            let mut tried = groups.clone();
-            tried.extend(new);
-            let again = plan.compose_grouped(&tried, group);
+            let tried: HashSet<compose::Place> = groups.union(&new).copied().collect();
+            let again = plan.compose_grouped(&tried, group)?;
             let again_tree = parse(&again.text)?;
-            if check::errors(&again_tree) > check::errors(&new_tree) {
-                break;
+            if check::errors(&again_tree) <= check::errors(&new_tree) {
+                (groups, composed, new_tree) = (tried, again, again_tree);
+                continue;
             }
-            (groups, composed, new_tree) = (tried, again, again_tree);
+            // One that cannot be grouped must not keep the others from it.
+            let mut new: Vec<compose::Place> = new.into_iter().collect();
+            new.sort_unstable();
+            for place in new.iter().take(MOST_TRIED) {
+                let mut tried = groups.clone();
+                tried.insert(*place);
+                let again = plan.compose_grouped(&tried, group)?;
+                let again_tree = parse(&again.text)?;
+                if check::errors(&again_tree) <= check::errors(&new_tree) {
+                    (groups, composed, new_tree) = (tried, again, again_tree);
+                } else {
+                    hopeless.insert(*place);
+                }
+            }
+            hopeless.extend(new.into_iter().skip(MOST_TRIED));
         }
+    }
+    let parenthesised = {
         let mut grouped: Vec<_> = composed
             .places
             .iter()
@@ -181,9 +227,12 @@ pub fn rewrite(
             .collect();
         grouped.sort_unstable();
         grouped.dedup();
-        parenthesised = grouped.len();
-    }
-    let broken = check::breaks(tree, &new_tree, &composed);
+        grouped.len()
+    };
+    let loose = check::loose(&new_tree, &composed, &tables);
+    let torn = loose.iter().find(|place| place.part.is_none());
+    let torn = torn.and_then(|place| check::torn(&composed, *place));
+    let broken = check::breaks(tree, &new_tree, &composed).or(torn);
     Ok(Rewritten {
         replacements: composed.replaced,
         dropped: composed.dropped,

@@ -19,6 +19,7 @@ use tree_sitter::Tree;
 use crate::languages::{Choice, Languages};
 use crate::matcher::{self, Found};
 use crate::pattern::Pattern;
+use crate::thread::STACK;
 use crate::walk::Target;
 use parsers::Parsers;
 use prefilter::Verdict;
@@ -27,8 +28,6 @@ use prefilter::Verdict;
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// How long parsing and matching one file may take.
 const MOST_TIME: Duration = Duration::from_secs(2);
-/// Some grammars' scanners recurse with the nesting of the source.
-const STACK: usize = 16 * 1024 * 1024;
 /// A NUL in the first bytes tells a binary file.
 const SNIFFED: usize = 8 * 1024;
 
@@ -175,7 +174,11 @@ pub(crate) fn run<T: Send>(
     summary.interrupted = (request.interrupted)();
     summary.complete = !stop.load(Ordering::Relaxed) && !summary.interrupted;
     let feed = feed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let consumed = if summary.complete { usize::MAX } else { next };
+    let consumed = if stop.load(Ordering::Relaxed) {
+        next
+    } else {
+        usize::MAX
+    };
     feed.languages.forget_from(consumed);
     let unreadable = feed.unreadable.into_iter();
     let unreadable = unreadable.filter(|(at, _)| *at < consumed);
@@ -317,7 +320,8 @@ impl<T> Worker<'_, '_, '_, T> {
             };
         }
         let until = Instant::now() + MOST_TIME;
-        let late = || Instant::now() > until || (self.interrupted)();
+        let late =
+            || Instant::now() > until || (self.interrupted)() || self.stop.load(Ordering::Relaxed);
         let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
             return Outcome {
                 searched: true,
@@ -360,6 +364,10 @@ enum Content {
 fn read(path: &Path, source: &mut Vec<u8>) -> std::io::Result<Content> {
     use std::io::Read;
 
+    // Opening a pipe would wait for somebody to write to it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
     let file = std::fs::File::open(path)?;
     let size = file.metadata()?.len();
     if size > MOST_BYTES {

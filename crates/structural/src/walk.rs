@@ -52,6 +52,9 @@ impl Target {
         // An existing name wins over a glob: `[id].ts` is a file.
         let root = clean(&workspace.join(path));
         match std::fs::metadata(&root) {
+            Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
+                Err(TargetError::NotFound(path.to_owned()))
+            }
             Ok(metadata) => Ok(Self {
                 root,
                 glob: None,

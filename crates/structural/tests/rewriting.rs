@@ -5,11 +5,20 @@
 use terret_grammars::{GrammarSource, Shipped};
 use terret_structural::matcher::find;
 use terret_structural::pattern::Pattern;
-use terret_structural::rewrite::{Rewritten, Site, Template, rewrite};
+use terret_structural::rewrite::{RewriteError, Rewritten, Site, Template, rewrite};
 
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
 
 fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten {
+    rewritten(language, pattern, template, source).unwrap()
+}
+
+fn rewritten(
+    language: &str,
+    pattern: &str,
+    template: &str,
+    source: &str,
+) -> Result<Rewritten, RewriteError> {
     let grammar = Shipped.grammar(language).unwrap();
     let pattern = Pattern::compile(&grammar, pattern, None)
         .unwrap_or_else(|error| panic!("{language}: {pattern}: {error}"));
@@ -31,7 +40,6 @@ fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten
         &[template],
         &|| false,
     )
-    .unwrap()
 }
 
 fn check(rows: &[Row<'_>]) {
@@ -468,4 +476,86 @@ fn runs_that_are_moved() {
             "<p><img src=\"/a\"></p>",
         ),
     ]);
+}
+
+/// What would grow beyond all bounds is an error.
+#[test]
+fn nesting_is_bounded() {
+    let run = |template: &str, depth: usize| {
+        let source = format!("x = {}1{};", "f(".repeat(depth), ")".repeat(depth));
+        let grammar = Shipped.grammar("typescript").unwrap();
+        let pattern = Pattern::compile(&grammar, "f($X)", None).unwrap();
+        let template = Template::compile(template, &pattern).unwrap();
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(grammar.language()).unwrap();
+        let tree = parser.parse(&source, None).unwrap();
+        let found = find(&pattern, &tree, source.as_bytes(), &|| false);
+        let sites: Vec<Site> = found
+            .matches
+            .into_iter()
+            .map(|found| Site { edit: 0, found })
+            .collect();
+        rewrite(
+            &grammar,
+            &tree,
+            source.as_bytes(),
+            &sites,
+            &[template],
+            &|| false,
+        )
+    };
+    assert_eq!(run("g($X)", 400).unwrap().replacements, 400);
+    assert_eq!(
+        run("g($X)", 20_000),
+        Err(RewriteError::TooNested { line: 1 })
+    );
+    assert_eq!(run("g($X, $X)", 60), Err(RewriteError::TooLarge));
+}
+
+/// What changes its meaning where it lands is told, whatever the parser says.
+#[test]
+fn what_falls_apart_is_told() {
+    let torn = [
+        (
+            "c",
+            "foo();",
+            "x(); y();",
+            "void f() {\n  if (a) foo();\n}\n",
+        ),
+        ("typescript", "foo();", "a(); b();", "for (;;) foo();\n"),
+    ];
+    for (language, pattern, template, source) in torn {
+        let broken = run(language, pattern, template, source).broken.unwrap();
+        assert!(broken.torn, "{source}: {broken:?}");
+    }
+    check(&[(
+        "c",
+        "sq($X)",
+        "$X * $X",
+        "int f() { if (a) g(); return sq(a + b); }",
+        "int f() { if (a) g(); return (a + b) * (a + b); }",
+    )]);
+    check(&[(
+        "rust",
+        "if $C { $A; $$$R }",
+        "if !$C { $A; $$$R }",
+        "fn f() { if a { foo(); } }",
+        "fn f() { if !a { foo(); } }",
+    )]);
+    let sole = [
+        (
+            "c",
+            "log($X);",
+            "void f() {\n  if (a)\n    log(a);\n  next();\n}\n",
+        ),
+        ("typescript", "log($X)", "if (a)\n  log(a);\nnext();\n"),
+        ("python", "log($X)", "if a:\n    log(a)\nnext()\n"),
+    ];
+    for (language, pattern, source) in sole {
+        let error = rewritten(language, pattern, "", source).unwrap_err();
+        assert!(
+            matches!(error, RewriteError::SoleBody { .. }),
+            "{source}: {error:?}"
+        );
+    }
 }

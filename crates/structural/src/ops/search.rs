@@ -130,6 +130,9 @@ impl Search<'_> {
         } else {
             Near::default()
         };
+        if interrupted() {
+            return Err(Error::Interrupted);
+        }
         let (read_as, rejected) = readings(&languages, 0);
         if read_as.is_empty() {
             return Err(nothing_searched(&self.target, rejected));

@@ -19,6 +19,8 @@ pub(super) enum Failure {
     Cover,
     /// The body of a string literal stands apart from the code, where it is not compared.
     DetachedString,
+    /// The syntax nests too deep.
+    Deep,
     /// There is nothing but a comment.
     OnlyComment,
 }
@@ -42,6 +44,15 @@ pub(super) fn explain(
     failures: &[Failure],
 ) -> PatternError {
     let language = grammar.data().name.clone();
+    if failures
+        .iter()
+        .any(|failure| matches!(failure, Failure::Deep))
+    {
+        return PatternError::Nothing(
+            "the pattern nests too deep: write the part that matters, with `$X` for the rest"
+                .to_owned(),
+        );
+    }
     if failures
         .iter()
         .any(|failure| matches!(failure, Failure::OnlyComment))

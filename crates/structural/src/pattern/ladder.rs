@@ -21,6 +21,9 @@ use super::shape::{Builder, Hole, Misfit, Node};
 use super::tables::Tables;
 use super::{Compiled, Fragment, PatternError, Piece, Reading, literals_of};
 
+/// How deep the syntax of a pattern may nest.
+const MOST_DEPTH: usize = 300;
+
 pub(super) fn compile(
     grammar: &Grammar,
     text: &str,
@@ -28,6 +31,11 @@ pub(super) fn compile(
 ) -> Result<Compiled, PatternError> {
     let fragment = Fragment::of_pattern(text)?;
     check_content(&fragment)?;
+    if fragment.holes().count() > usize::from(u8::MAX) {
+        return Err(PatternError::Nothing(
+            "the pattern has more than 255 metavariables: use runs, `$$$`".to_owned(),
+        ));
+    }
     let contexts = contexts(grammar, context)?;
     let mut ladder = Ladder {
         grammar,
@@ -211,6 +219,10 @@ impl Ladder<'_> {
         for choice in choices {
             let scaffold = self.scaffold(context, choice);
             let tree = self.parser.parse(&scaffold.text, None)?;
+            if cover::is_deep(&tree, MOST_DEPTH) {
+                self.failures.push(Failure::Deep);
+                return None;
+            }
             match self.accept(context, &scaffold, &tree) {
                 Ok(reading) if !reading.completed && reading.doubts() == 0 => {
                     return Some(reading);

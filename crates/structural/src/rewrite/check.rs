@@ -18,6 +18,9 @@ pub struct SyntaxBreak {
     pub column: usize,
     /// The line's text.
     pub text: String,
+    /// Whether the syntax is sound, but the replacement falls apart: what is around it takes a part
+    /// of it for its own.
+    pub torn: bool,
 }
 
 /// The bytes of a file that did not parse; a missing token counts as one.
@@ -44,15 +47,32 @@ pub(super) fn breaks(old: &Tree, new: &Tree, composed: &Composed) -> Option<Synt
         }
         first.get_or_insert(range);
     });
-    let at = touching.or(first)?.start.min(composed.text.len());
+    let at = touching.or(first)?.start;
+    Some(place_in(composed, at, false))
+}
+
+/// Where a replacement is no longer one piece.
+pub(super) fn torn(composed: &Composed, place: Place) -> Option<SyntaxBreak> {
+    let mut ranges = composed.places.iter().filter(|(other, _)| *other == place);
+    ranges
+        .next()
+        .map(|(_, range)| place_in(composed, range.start, true))
+}
+
+fn place_in(composed: &Composed, at: usize, torn: bool) -> SyntaxBreak {
+    let mut at = at.min(composed.text.len());
+    while !composed.text.is_char_boundary(at) {
+        at -= 1;
+    }
     let before = &composed.text[..at];
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let line = composed.text[start..].lines().next().unwrap_or_default();
-    Some(SyntaxBreak {
+    SyntaxBreak {
         line: before.matches('\n').count() + 1,
         column: before[start..].chars().count() + 1,
         text: line.trim().chars().take(120).collect(),
-    })
+        torn,
+    }
 }
 
 fn each_error(root: Node<'_>, visit: &mut dyn FnMut(Node<'_>)) {
@@ -72,7 +92,8 @@ fn each_error(root: Node<'_>, visit: &mut dyn FnMut(Node<'_>)) {
 pub(super) fn loose(tree: &Tree, composed: &Composed, tables: &Tables) -> Vec<Place> {
     let root = tree.root_node();
     let is_loose = |(place, range): &&(Place, Range<usize>)| {
-        !range.is_empty() && !holds_together(root, range, place.part.is_some(), tables)
+        let text = &composed.text;
+        !range.is_empty() && !holds_together(root, text, range, place.part.is_some(), tables)
     };
     composed
         .places
@@ -84,19 +105,26 @@ pub(super) fn loose(tree: &Tree, composed: &Composed, tables: &Tables) -> Vec<Pl
 
 /// Whether the range is one node, a stretch of whole siblings, or a part of a token (a template may
 /// compose words and strings).
-fn holds_together(root: Node<'_>, range: &Range<usize>, one: bool, tables: &Tables) -> bool {
+fn holds_together(
+    root: Node<'_>,
+    text: &str,
+    range: &Range<usize>,
+    one: bool,
+    tables: &Tables,
+) -> bool {
     let Some(node) = root.descendant_for_byte_range(range.start, range.end) else {
         return true;
     };
     if node.byte_range() == *range || node.child_count() == 0 || node.has_error() {
         return true;
     }
-    let mut around = Some(node);
-    while let Some(outer) = around {
-        if tables.is_string(outer.kind_id()) || outer.is_extra() {
-            return true;
-        }
-        around = outer.parent();
+    // A match ends before the terminator that its pattern does not show.
+    let tail = text.get(range.end..node.end_byte()).unwrap_or_default();
+    if node.start_byte() == range.start && matches!(tail.trim(), "" | ";" | ",") {
+        return true;
+    }
+    if in_text(root, range, tables) {
+        return true;
     }
     let mut cursor = node.walk();
     let inside: Vec<Node<'_>> = node
@@ -115,4 +143,21 @@ fn holds_together(root: Node<'_>, range: &Range<usize>, one: bool, tables: &Tabl
         .iter()
         .all(|child| child.is_named() || tables.is_separator(child.kind_id()));
     tiles && (whole_list && !one || inside.len() == 1)
+}
+
+/// Whether the range stands in a string literal or a comment.
+fn in_text(root: Node<'_>, range: &Range<usize>, tables: &Tables) -> bool {
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if tables.is_string(node.kind_id()) || node.is_extra() {
+            return true;
+        }
+        let around = cursor.goto_first_child_for_byte(range.start).is_some()
+            && cursor.node().start_byte() <= range.start
+            && range.end <= cursor.node().end_byte();
+        if !around {
+            return false;
+        }
+    }
 }

@@ -9,8 +9,13 @@ use super::layout::{self, KEPT_LINE_END};
 use super::template::{Part, Template};
 use super::{File, RewriteError, Site, contains, delete};
 
+/// How deep matches may nest in matches.
+const MOST_NESTED: usize = 500;
+/// The most bytes that the replacements of one file are composed of.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
 /// A replaced site as a whole, or one of its template's metavariables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
     /// The number of the site.
     pub(super) site: usize,
@@ -55,6 +60,8 @@ impl<'a> Plan<'a> {
         };
         plan.collect(file.tree.root_node());
         plan.check_overlaps()?;
+        plan.check_nesting()?;
+        plan.check_deletions()?;
         Ok(plan)
     }
 
@@ -110,12 +117,48 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    pub(super) fn compose(&self, groups: &[Place]) -> Composed {
-        self.compose_grouped(groups, "@")
+    /// Sites inside sites are composed by recursion.
+    fn check_nesting(&self) -> Result<(), RewriteError> {
+        let mut ends: Vec<usize> = Vec::new();
+        for site in self.sites {
+            let range = &site.found.range;
+            while ends.last().is_some_and(|end| *end <= range.start) {
+                ends.pop();
+            }
+            ends.push(range.end);
+            if ends.len() > MOST_NESTED {
+                let line = self.file.text[..range.start].matches('\n').count() + 1;
+                return Err(RewriteError::TooNested { line });
+            }
+        }
+        Ok(())
+    }
+
+    fn check_deletions(&self) -> Result<(), RewriteError> {
+        let deleted = self
+            .sites
+            .iter()
+            .filter(|site| self.templates[site.edit].is_empty());
+        for site in deleted {
+            let range = &site.found.range;
+            if delete::is_sole_body(self.file, range) {
+                let line = self.file.text[..range.start].matches('\n').count() + 1;
+                return Err(RewriteError::SoleBody { line });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn compose(&self) -> Result<Composed, RewriteError> {
+        self.compose_grouped(&HashSet::new(), "@")
     }
 
     /// Composes with some places grouped; `group` holds an `@` for what is inside.
-    pub(super) fn compose_grouped(&self, groups: &[Place], group: &str) -> Composed {
+    pub(super) fn compose_grouped(
+        &self,
+        groups: &HashSet<Place>,
+        group: &str,
+    ) -> Result<Composed, RewriteError> {
         let (open, close) = group.split_once('@').unwrap_or(("", ""));
         let mut run = Run {
             plan: self,
@@ -124,12 +167,16 @@ impl<'a> Plan<'a> {
             close,
             composed: Composed::default(),
             rendered: HashSet::new(),
+            room: MOST_BYTES,
         };
         run.file();
+        if run.room == 0 {
+            return Err(RewriteError::TooLarge);
+        }
         let mut composed = run.composed;
         composed.replaced = run.rendered.len() - composed.unchanged;
         composed.dropped = self.sites.len() - run.rendered.len();
-        composed
+        Ok(composed)
     }
 
     /// The sites that stand in the range and in no other site there, of those from `first` on.
@@ -153,12 +200,15 @@ impl<'a> Plan<'a> {
 /// One composition.
 struct Run<'p, 'a> {
     plan: &'p Plan<'a>,
-    groups: &'p [Place],
+    groups: &'p HashSet<Place>,
     open: &'p str,
     close: &'p str,
     composed: Composed,
     /// The sites that came to stand in the new text, or to be deleted.
     rendered: HashSet<usize>,
+    /// How many more bytes may be composed. A template that uses a metavariable twice doubles what
+    /// is nested in it, level by level.
+    room: usize,
 }
 
 /// A text under composition, with the places in it.
@@ -278,6 +328,9 @@ impl Run<'_, '_> {
     /// The replacement of a site, laid out for the place where the site stands.
     fn site(&mut self, site: usize) -> Piece {
         self.rendered.insert(site);
+        if self.room == 0 {
+            return Piece::default();
+        }
         let found = self.plan.sites[site].found.clone();
         self.count_comments(site, &found.range);
         let file = self.plan.file;
@@ -310,6 +363,7 @@ impl Run<'_, '_> {
         }
         let whole = Place { site, part: None };
         self.group(&mut piece, whole, 0);
+        self.room = self.room.saturating_sub(piece.text.len());
         piece
     }
 
@@ -424,7 +478,8 @@ impl Run<'_, '_> {
         index: usize,
         base_indent: &str,
     ) -> usize {
-        let is_separator = |letter: char| matches!(letter, ',' | ';');
+        // A `;` ends the statement before it, whatever follows.
+        let is_separator = |letter: char| letter == ',';
         let Some(Part::Literal(after)) = parts.get(index + 1) else {
             let kept = piece
                 .text

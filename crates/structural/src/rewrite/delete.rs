@@ -30,6 +30,29 @@ pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
     whole_lines(file, extent)
 }
 
+/// Whether the range is all that there is of a body: what follows would take its place.
+pub(super) fn is_sole_body(file: &File<'_>, range: &Range<usize>) -> bool {
+    let Some(node) = node_at(file, range) else {
+        return false;
+    };
+    let Some(parent) = node.parent() else {
+        return false;
+    };
+    if file.tables.is_container(parent.kind_id()) {
+        // A block by indentation; one in brackets may be empty.
+        let bracketed = parent
+            .parent()
+            .is_some_and(|outer| outer.child(0).is_some_and(|child| child.kind() == "{"));
+        return !bracketed && parent.parent().is_some() && parent.named_child_count() == 1;
+    }
+    let mut cursor = parent.walk();
+    let index = parent.children(&mut cursor).position(|child| child == node);
+    let field = index
+        .and_then(|index| u32::try_from(index).ok())
+        .and_then(|index| parent.field_name_for_child(index));
+    matches!(field, Some("body" | "consequence" | "alternative")) || parent.kind() == "else_clause"
+}
+
 /// The outermost node that is the range but for a terminator.
 fn node_at<'t>(file: &File<'t>, range: &Range<usize>) -> Option<Node<'t>> {
     let is_whole = |node: &Node<'_>| {

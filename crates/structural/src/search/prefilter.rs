@@ -84,6 +84,14 @@ struct Collector<'a> {
 impl Collector<'_> {
     fn node(&mut self, node: &Node) {
         match node {
+            // White space at the edge of a text is part of it, and not layout.
+            Node::Leaf { text, .. } | Node::Text { text }
+                if text.trim_ascii().len() < text.len() =>
+            {
+                self.end();
+                self.chain.push(text.clone());
+                self.end();
+            }
             Node::Leaf { text, .. } | Node::Text { text } => self.chain.push(text.clone()),
             // A separator may be absorbed by an empty run beside it.
             Node::Token { kind } if self.tables.is_separator(*kind) => self.end(),
@@ -187,9 +195,9 @@ impl Chain {
                     let crossed = &rest[before.len()..];
                     return crossed.contains(&b'\n')
                         || crossed.contains(&b'\r')
-                        || before
-                            .last()
-                            .is_some_and(|byte| b"/-})>,;\\".contains(byte));
+                        || before.last().is_some_and(|byte| {
+                            !byte.is_ascii() || b"/-})>,;\\\x0b".contains(byte)
+                        });
                 }
             }
         }
@@ -200,7 +208,7 @@ impl Chain {
 /// Whether there may be a comment, a continued line, or a separator that means nothing here.
 fn may_begin_something_else(text: &[u8]) -> bool {
     text.first()
-        .is_some_and(|first| b"/#-%\\{,;".contains(first))
+        .is_some_and(|first| !first.is_ascii() || b"/#-%\\{,;\x0b".contains(first))
         || text.starts_with(b"(*")
         || text.starts_with(b"<!")
 }
@@ -265,6 +273,14 @@ mod tests {
                 "<?php if ($a) { ?>\n<?php emit(); }",
                 true,
             ),
+            ("typescript", "`hi ${name}`", "`hi ${name}`", true),
+            ("python", "f\"hi {name}\"", "f\"hi {name}\"", true),
+            (
+                "tsx",
+                "<p>hi there {name} ok</p>",
+                "<p>hi there {name} ok</p>",
+                true,
+            ),
         ];
         for (language, pattern, source, expected) in rows {
             assert_eq!(
@@ -272,6 +288,36 @@ mod tests {
                 expected,
                 "{pattern} in {source}"
             );
+        }
+    }
+
+    /// Where something is found, the bytes must say that it may be.
+    #[test]
+    fn what_matches_is_never_passed_over() {
+        for id in Shipped.ids() {
+            let grammar = Shipped.grammar(id).unwrap();
+            let examples = Shipped::examples(id).all;
+            let sources: Vec<_> = examples
+                .iter()
+                .filter_map(|row| row.source.clone())
+                .collect();
+            for example in &examples {
+                let Ok(pattern) = Pattern::compile(&grammar, &example.pattern, None) else {
+                    continue;
+                };
+                let own = example.pattern.replace('$', "");
+                for source in sources.iter().chain([&example.pattern, &own]) {
+                    let mut parser = crate::parse::parser(&grammar);
+                    let tree = parser.parse(source, None).unwrap();
+                    let found = crate::matcher::find(&pattern, &tree, source.as_bytes(), &|| false);
+                    let verdict = judge(std::slice::from_ref(&pattern), source.as_bytes());
+                    assert!(
+                        found.matches.is_empty() || verdict == Verdict::Possible,
+                        "{id}: `{}` in `{source}`",
+                        example.pattern
+                    );
+                }
+            }
         }
     }
 }
