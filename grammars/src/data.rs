@@ -35,13 +35,32 @@ pub struct LanguageData {
     /// The same for metavariables inside brackets.
     #[serde(default)]
     pub inline_moulds: Vec<String>,
+    /// The same for metavariables next to an operator or a name, each on its own: where a name and
+    /// a variable are spelled differently.
+    #[serde(default)]
+    pub operand_moulds: Vec<String>,
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Keywords with which no name begins a fragment, although the grammar would take them for one.
+    #[serde(default)]
+    pub reserved: Vec<String>,
     /// Kinds whose children are a plain list without brackets of its own: a run of siblings sits
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]
     pub containers: Vec<String>,
+    /// Kinds that are there where a list has several members, and where it has one are not: what
+    /// they hold counts as their parent's.
+    #[serde(default)]
+    pub transparent: Vec<String>,
+    /// Kinds whose text takes in white space at its edges, which means nothing there; a node that is
+    /// nothing else counts as absent.
+    #[serde(default)]
+    pub padded: Vec<String>,
+    /// Kinds of leaves in which upper case and lower case are the same; `*` at the end stands for
+    /// any rest of the name.
+    #[serde(default)]
+    pub caseless: Vec<String>,
     /// Kinds of string literals: a metavariable that is the whole body of one matches any body.
     #[serde(default)]
     pub strings: Vec<String>,
@@ -54,6 +73,26 @@ pub struct LanguageData {
     /// Tokens between the members of a list; one at the list's end means nothing.
     #[serde(default = "separators")]
     pub separators: Vec<String>,
+    /// Whether a separator at a list's end means something after all (`m[1, ]` in R).
+    #[serde(default)]
+    pub counts_trailing: bool,
+    /// Separators of one character that end a member rather than part two: the last one goes with a
+    /// run that is moved.
+    #[serde(default)]
+    pub terminators: Vec<String>,
+    /// Separators that may stand before the first member too, and mean nothing there.
+    #[serde(default)]
+    pub leading: Vec<String>,
+    /// Kinds of lists that mean the same with and without their parentheses.
+    #[serde(default)]
+    pub open_lists: Vec<String>,
+    /// Tokens that say no more than a line end does.
+    #[serde(default)]
+    pub layout: Vec<String>,
+    /// Kinds that follow the members of a list in the same node without being one (`else` behind
+    /// statements): a run stops before them.
+    #[serde(default)]
+    pub clauses: Vec<String>,
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,

@@ -41,13 +41,48 @@ macro_rules! shipped {
 }
 
 shipped! {
+    "bash" "bash" => tree_sitter_bash::LANGUAGE;
     "c" "c" => tree_sitter_c::LANGUAGE;
+    "cmake" "cmake" => tree_sitter_cmake::LANGUAGE;
+    "cpp" "cpp" => tree_sitter_cpp::LANGUAGE;
+    "csharp" "csharp" => tree_sitter_c_sharp::LANGUAGE;
+    "css" "css" => tree_sitter_css::LANGUAGE;
     "dart" "dart" => tree_sitter_dart::LANGUAGE;
+    "elixir" "elixir" => tree_sitter_elixir::LANGUAGE;
+    "erlang" "erlang" => tree_sitter_erlang::LANGUAGE;
     "go" "go" => tree_sitter_go::LANGUAGE;
+    "haskell" "haskell" => tree_sitter_haskell::LANGUAGE;
+    "hcl" "hcl" => tree_sitter_hcl::LANGUAGE;
+    "html" "html" => tree_sitter_html::LANGUAGE;
+    "java" "java" => tree_sitter_java::LANGUAGE;
+    "javascript" "javascript" => tree_sitter_javascript::LANGUAGE;
+    "json" "json" => tree_sitter_json::LANGUAGE;
+    "julia" "julia" => tree_sitter_julia::LANGUAGE;
+    "kotlin" "kotlin" => tree_sitter_kotlin_sg::LANGUAGE;
+    "lua" "lua" => tree_sitter_lua::LANGUAGE;
+    "make" "make" => tree_sitter_make::LANGUAGE;
+    "markdown" "markdown" => tree_sitter_md::LANGUAGE;
+    "nix" "nix" => tree_sitter_nix::LANGUAGE;
+    "objc" "objc" => tree_sitter_objc::LANGUAGE;
+    "ocaml" "ocaml" => tree_sitter_ocaml::LANGUAGE_OCAML;
+    "perl" "perl" => ts_parser_perl::LANGUAGE;
+    "php" "php" => tree_sitter_php::LANGUAGE_PHP;
+    "proto" "proto" => tree_sitter_proto::LANGUAGE;
     "python" "python" => tree_sitter_python::LANGUAGE;
+    "r" "r" => tree_sitter_r::LANGUAGE;
+    "ruby" "ruby" => tree_sitter_ruby::LANGUAGE;
     "rust" "rust" => tree_sitter_rust::LANGUAGE;
+    "scala" "scala" => tree_sitter_scala::LANGUAGE;
+    "solidity" "solidity" => tree_sitter_solidity::LANGUAGE;
+    "sql" "sql" => tree_sitter_sequel::LANGUAGE;
+    "svelte" "svelte" => tree_sitter_svelte_ng::LANGUAGE;
+    "swift" "swift" => tree_sitter_swift::LANGUAGE;
+    "toml" "toml" => tree_sitter_toml_ng::LANGUAGE;
     "typescript" "tsx" => tree_sitter_typescript::LANGUAGE_TSX;
     "typescript" "typescript" => tree_sitter_typescript::LANGUAGE_TYPESCRIPT;
+    "xml" "xml" => tree_sitter_xml::LANGUAGE_XML;
+    "yaml" "yaml" => tree_sitter_yaml::LANGUAGE;
+    "zig" "zig" => tree_sitter_zig::LANGUAGE;
 }
 
 /// Where languages are found by name. Only the heads of the data files are read for it: most of

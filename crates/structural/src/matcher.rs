@@ -178,8 +178,10 @@ impl Roots {
         };
         // A ladder has fewer contexts than a word has bits.
         for (index, reading) in readings.iter().enumerate().take(64) {
-            let (Node::Inner { kind, .. } | Node::Leaf { kind, .. } | Node::Token { kind }) =
-                &reading.roots[0]
+            let (Node::Inner { kind, .. }
+            | Node::Leaf { kind, .. }
+            | Node::Word { kind, .. }
+            | Node::Token { kind }) = &reading.roots[0]
             else {
                 roots.windows.push(index);
                 continue;
@@ -259,6 +261,13 @@ impl<'t> Search<'_, 't> {
     /// The separator behind the node, when the pattern was written with one.
     fn terminator(&self, reading: usize, node: Syntax<'t>) -> Option<Syntax<'t>> {
         let kind = self.sequence.compiled().readings[reading].terminator?;
+        // It may stand behind a node that is nothing but a wrapping of this one.
+        let mut node = node;
+        while node.next_sibling().is_none() {
+            node = node
+                .parent()
+                .filter(|parent| parent.byte_range() == node.byte_range())?;
+        }
         node.next_sibling().filter(|next| next.kind_id() == kind)
     }
 
@@ -286,7 +295,12 @@ impl<'t> Search<'_, 't> {
                     0
                 };
                 if taken > 0 && window[0].start() >= self.windows_end[reading] {
-                    let end = window[taken - 1].end();
+                    let last = window[taken - 1];
+                    let terminator = match last {
+                        Child::Node(node) => self.terminator(reading, node),
+                        Child::Text { .. } => None,
+                    };
+                    let end = terminator.map_or(last.end(), |separator| separator.end_byte());
                     self.windows_end[reading] = end;
                     self.record(reading, window[0].start()..end);
                 }

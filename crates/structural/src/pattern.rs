@@ -16,7 +16,7 @@ use terret_grammars::Grammar;
 
 use crate::search::prefilter::Need;
 pub(crate) use fragment::{Fragment, Piece};
-pub(crate) use shape::{Child, Node, Run, children_into};
+pub(crate) use shape::{Child, Node, Run, children_into, padless};
 pub(crate) use tables::Tables;
 
 /// A fragment of source text, compiled for one language.
@@ -67,9 +67,16 @@ pub struct Reading {
     pub(crate) terminated: bool,
     /// Keywords of the language that this reading takes for names.
     pub(crate) misused_keywords: Vec<String>,
+    /// How many of its members are texts between tags, which take in whatever is written there.
+    pub(crate) texts: usize,
 }
 
 impl Reading {
+    /// How much speaks against it.
+    pub(crate) fn doubts(&self) -> usize {
+        self.misused_keywords.len() + self.texts
+    }
+
     /// The name of the context: what to pass as `context` to ask for this reading.
     #[must_use]
     pub fn context(&self) -> &str {
@@ -174,6 +181,8 @@ pub enum PatternError {
         language: String,
         /// The token, with the metavariable as it was written.
         token: String,
+        /// Whether `$` begins a variable in the language.
+        sigil: bool,
     },
     /// No context accepts the fragment.
     Unparsable(Box<Unparsable>),
@@ -212,10 +221,19 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nothing(message) | Self::Metavariable(message) => f.write_str(message),
-            Self::InsideToken { language, token } => write!(
+            Self::InsideToken {
+                language,
+                token,
+                sigil,
+            } => write!(
                 f,
                 "a metavariable stands for a whole node, here it is part of the token `{token}` \
-                 ({language}); write the token out, or put the metavariable in its place"
+                 ({language}); write the token out, or put the metavariable in its place{}",
+                if *sigil {
+                    "; the variable NAME itself is written `\\$NAME`"
+                } else {
+                    ""
+                }
             ),
             Self::Unparsable(details) => details.fmt(f),
             Self::UnknownContext {

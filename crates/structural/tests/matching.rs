@@ -810,3 +810,318 @@ fn near_misses_are_named() {
         assert_eq!(misses, *expected, "{source}");
     }
 }
+
+/// What says no more than a line end does, and the parentheses of some lists, are layout.
+#[test]
+fn some_tokens_are_layout() {
+    check(&[
+        (
+            "bash",
+            "if $C; then $$$B; fi",
+            "if a\nthen\n  b\n  c\nfi",
+            &["if a\nthen\n  b\n  c\nfi"],
+        ),
+        (
+            "ruby",
+            "if $C\n  $$$B\nend",
+            "if a then b end",
+            &["if a then b end"],
+        ),
+        (
+            "ruby",
+            "puts $X",
+            "puts a\nputs(b)\nputs c, d\n",
+            &["puts a", "puts(b)"],
+        ),
+        (
+            "ruby",
+            "def $F($$$P)\n  $$$B\nend",
+            "def a; end\ndef b c\n  d\nend\n",
+            &["def a; end", "def b c\n  d\nend"],
+        ),
+        ("bash", "echo $X;", "echo a; echo b", &["echo a;", "echo b"]),
+    ]);
+    check_captures(&[
+        (
+            "ruby",
+            "if $C\n  $$$B\nend",
+            "if a then b; c end",
+            &["C=a | B=b; c"],
+        ),
+        (
+            "ruby",
+            "def $F($$$P)\n  $$$B\nend",
+            "def a(b); c; end\ndef d; end\n",
+            &["F=a | P=b | B=c", "F=d | P= | B="],
+        ),
+        ("bash", "$F() { $$$B }", "a() { b; c; }", &["F=a | B=b; c"]),
+    ]);
+}
+
+/// A clause that stands among the statements before it is none of them.
+#[test]
+fn runs_stop_before_clauses() {
+    check(&[
+        (
+            "bash",
+            "if $C; then $$$B; fi",
+            "if a; then b; else c; fi\nif d; then e; elif f; then g; fi\n",
+            &[],
+        ),
+        (
+            "ruby",
+            "begin\n  $$$B\nend",
+            "begin\n  a\nrescue\n  b\nend\n",
+            &[],
+        ),
+    ]);
+}
+
+/// Where a variable and a name are spelled differently, a metavariable stands for either.
+#[test]
+fn variables_and_names() {
+    check(&[
+        ("php", "$A = $B;", "<?php $a = b($c);", &["$a = b($c);"]),
+        (
+            "php",
+            "try { $$$A } catch ($E $V) { $$$B }",
+            "<?php try { a(); } catch (E $e) {}",
+            &["try { a(); } catch (E $e) {}"],
+        ),
+        (
+            "php",
+            "\"Hello $X\"",
+            "<?php f(\"Hello $a\", \"Hello {$a}\", \"Hello a\");",
+            &["\"Hello $a\""],
+        ),
+        (
+            "ruby",
+            "class $C < $B\n  $$$M\nend",
+            "class A < B; end",
+            &["class A < B; end"],
+        ),
+        (
+            "ruby",
+            "$L.each { |$X| $$$B }",
+            "a.each { |b| c }",
+            &["a.each { |b| c }"],
+        ),
+    ]);
+}
+
+/// A list without brackets is no single node.
+#[test]
+fn one_is_no_list() {
+    check(&[
+        (
+            "php",
+            "foreach ($L as $V) { $$$B }",
+            "<?php foreach ($a as $k => $v) {}",
+            &[],
+        ),
+        (
+            "ruby",
+            "return $X",
+            "return a\nreturn b, c\n",
+            &["return a"],
+        ),
+    ]);
+}
+
+/// A fragment that stops short is no pattern, though the grammar could make something of it.
+#[test]
+fn halves_are_no_patterns() {
+    for (language, fragment) in [
+        ("php", "if ($C)"),
+        ("php", "class $C"),
+        ("bash", "fi"),
+        ("ruby", "x = <<~EOS\n  text\nEOS"),
+    ] {
+        let grammar = Shipped.grammar(language).unwrap();
+        let compiled = Pattern::compile(&grammar, fragment, None);
+        assert!(compiled.is_err(), "{language}: {fragment}");
+    }
+}
+
+/// A lexer that tells the kinds of names by their first letter wants the right one.
+#[test]
+fn metavariables_are_spelled_as_the_place_wants() {
+    check(&[
+        (
+            "perl",
+            "my $V = $E;",
+            "my $x = 1;\nour $y = 2;\n",
+            &["my $x = 1;"],
+        ),
+        (
+            "haskell",
+            "import $M",
+            "import Data.Map\n",
+            &["import Data.Map"],
+        ),
+        ("ocaml", "open $M", "open Core\n", &["open Core"]),
+        (
+            "toml",
+            "version = $V",
+            "version = \"1\"\n",
+            &["version = \"1\""],
+        ),
+        (
+            "json",
+            r#"{"a": $X, $$$R}"#,
+            r#"[{"a": 1}, {"a": 2, "b": 3}]"#,
+            &[r#"{"a": 1}"#, r#"{"a": 2, "b": 3}"#],
+        ),
+    ]);
+}
+
+/// Between keywords a run is a body, on one line as on several.
+#[test]
+fn keywords_are_brackets_of_runs() {
+    check(&[
+        (
+            "lua",
+            "if $C then $$$B end",
+            "if a then b() c() end if a then b() else c() end",
+            &["if a then b() c() end"],
+        ),
+        (
+            "erlang",
+            "try $$$A catch $$$C end",
+            "f() -> try a(), b() catch _:E -> c end.\n",
+            &["try a(), b() catch _:E -> c end"],
+        ),
+    ]);
+}
+
+/// What ends a list of statements but belongs to the statement around it is none of them.
+#[test]
+fn runs_leave_clauses_out() {
+    check(&[
+        (
+            "elixir",
+            "if $C do\n  $$$B\nend",
+            "if a do\n  b\nend\nif a do\n  b\nelse\n  c\nend\n",
+            &["if a do\n  b\nend"],
+        ),
+        (
+            "julia",
+            "if $C\n  $$$B\nend",
+            "if a\n  b\nelseif c\n  d\nend\nif a\n  b\nend\n",
+            &["if a\n  b\nend"],
+        ),
+        (
+            "nix",
+            "{ $$$F }: $E",
+            "[ ({ a, b }: a) ({ a, ... }: a) ]",
+            &["{ a, b }: a"],
+        ),
+    ]);
+}
+
+/// Letter case and white space where the language gives them no meaning.
+#[test]
+fn words_are_compared_as_the_language_does() {
+    check(&[
+        (
+            "sql",
+            "SELECT $$$C FROM $T",
+            "select a, b from t;\nSELECT c FROM u;",
+            &["select a, b from t", "SELECT c FROM u"],
+        ),
+        (
+            "cmake",
+            "add_library($N)",
+            "ADD_LIBRARY(a)\nadd_library(B)\n",
+            &["ADD_LIBRARY(a)", "add_library(B)"],
+        ),
+        ("elixir", "f(a: $X)", "f(a:\n  1)\n", &["f(a:\n  1)"]),
+        (
+            "xml",
+            "<a>\n  <b>$X</b>\n</a>",
+            "<r><a><b> x </b></a></r>",
+            &["<a><b> x </b></a>"],
+        ),
+    ]);
+    check_captures(&[("xml", "<b>$X</b>", "<b> x </b>", &["X=x"])]);
+}
+
+/// A separator before the first member, or behind the last one.
+#[test]
+fn separators_at_the_ends_of_lists() {
+    check(&[
+        (
+            "ocaml",
+            "match $X with $$$A",
+            "let f x = match x with | A -> 1 | B -> 2\nlet g x = match x with A -> 1\n",
+            &["match x with | A -> 1 | B -> 2", "match x with A -> 1"],
+        ),
+        ("r", "$X[$I]", "a[1]\na[1, ]\n", &["a[1]"]),
+        (
+            "r",
+            "f($$$A, $X)",
+            "f(a)\nf(a, b = 1)\n",
+            &["f(a)", "f(a, b = 1)"],
+        ),
+        ("hcl", "[$$$A, $X]", "a = [1, 2,]\n", &["[1, 2,]"]),
+    ]);
+}
+
+/// A list that is a node only where it has several members.
+#[test]
+fn lists_of_one_member() {
+    check(&[
+        (
+            "perl",
+            "f($$$A, $X)",
+            "f($a); f($a, 1); f();",
+            &["f($a)", "f($a, 1)"],
+        ),
+        ("perl", "f($X)", "f($a); f($a, 1);", &["f($a)"]),
+        ("perl", "a => $V", "f(a => 1, b => 2);", &["a => 1"]),
+    ]);
+}
+
+/// Quotes of a string literal that are no tokens of the grammar.
+#[test]
+fn quotes_without_tokens() {
+    check(&[
+        (
+            "scala",
+            "f(\"$S\")",
+            "val a = f(\"x \\n\"); val b = f(\"\"); val c = f(s\"x\")",
+            &["f(\"x \\n\")", "f(\"\")"],
+        ),
+        (
+            "scala",
+            "s\"$S\"",
+            "val a = s\"x ${y} z\"; val b = s\"\"",
+            &["s\"x ${y} z\"", "s\"\""],
+        ),
+    ]);
+}
+
+/// A terminator that stands beside the statement is part of the match, of a window too.
+#[test]
+fn terminators_beside_statements() {
+    check(&[
+        ("perl", "f($X);", "{ f($a); }", &["f($a);"]),
+        (
+            "sql",
+            "DROP TABLE $A;\nDROP TABLE $B;",
+            "DROP TABLE a; DROP TABLE b; SELECT 1;",
+            &["DROP TABLE a; DROP TABLE b;"],
+        ),
+    ]);
+}
+
+/// Text takes in whatever is written next to an element.
+#[test]
+fn an_attribute_is_no_text() {
+    check(&[(
+        "svelte",
+        "on:click={$F}",
+        "<b on:click={f}/>",
+        &["on:click={f}"],
+    )]);
+}

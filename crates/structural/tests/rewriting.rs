@@ -456,6 +456,28 @@ fn broken_syntax() {
     );
 }
 
+/// The terminator of the last statement goes with a run that is moved, and no space stays behind
+/// one that is not there.
+#[test]
+fn runs_that_are_moved() {
+    check(&[
+        (
+            "perl",
+            "unless ($C) { $$$B }",
+            "if (!($C)) { $$$B g(); }",
+            "unless ($a) { f(); }\n",
+            "if (!($a)) { f(); g(); }\n",
+        ),
+        (
+            "html",
+            "<img src=\"$S\" $$$A>",
+            "<img src=\"/$S\" $$$A>",
+            "<p><img src=\"a\"></p>",
+            "<p><img src=\"/a\"></p>",
+        ),
+    ]);
+}
+
 /// What would grow beyond all bounds is an error.
 #[test]
 fn nesting_is_bounded() {

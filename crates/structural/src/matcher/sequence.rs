@@ -6,7 +6,7 @@ use std::ops::Range;
 use tree_sitter::{Node as Syntax, Tree, TreeCursor};
 
 use super::{Capture, MOST_STEPS, tokens};
-use crate::pattern::{Child, Compiled, Node, Run, children_into};
+use crate::pattern::{Child, Compiled, Node, Run, children_into, padless};
 
 /// The most children that a near miss may have more than the pattern.
 const MOST_EXTRAS: usize = 4;
@@ -346,18 +346,27 @@ impl<'p, 't> Sequence<'p, 't> {
     fn one(&mut self, pattern: &Node, child: Child<'t>, at: usize) -> bool {
         match (pattern, child) {
             (Node::Leaf { kind, text }, Child::Node(node)) => {
+                let tables = &self.compiled.tables;
                 node.kind_id() == *kind
                     && !node.is_missing()
-                    && self.source[node.byte_range()] == **text
+                    && self.source[padless(node, self.source, tables)] == **text
+            }
+            (Node::Word { kind, text }, Child::Node(node)) => {
+                node.kind_id() == *kind
+                    && !node.is_missing()
+                    && self.source[node.byte_range()].eq_ignore_ascii_case(text)
             }
             (Node::Token { kind }, Child::Node(node)) => {
                 node.kind_id() == *kind && !node.is_missing()
             }
             (Node::Text { text }, Child::Text { start, end }) => self.source[start..end] == **text,
             (Node::One { variable }, Child::Node(node)) => {
-                let stands = self.compiled.tables.is_one(node) && !node.has_error();
+                // A list without brackets is no member of a list.
+                let tables = &self.compiled.tables;
+                let is_list = tables.is_container(node.kind_id());
+                let stands = tables.is_one(node) && !is_list && !node.has_error();
                 // A directive of some grammars ends with its line end.
-                let mut text = node.byte_range();
+                let mut text = padless(node, self.source, tables);
                 text.end = text.start + self.source[text.clone()].trim_ascii_end().len();
                 stands && self.bind(*variable, at..at + 1, text, false)
             }
@@ -443,6 +452,7 @@ impl<'p, 't> Sequence<'p, 't> {
         match self.arena[at] {
             Child::Text { .. } => run.tokens,
             Child::Node(node) if node.has_error() => false,
+            Child::Node(node) if self.compiled.tables.is_clause(node.kind_id()) => run.tokens,
             Child::Node(node) if self.compiled.tables.is_separator(node.kind_id()) => run.crosses,
             Child::Node(node) => run.tokens || self.compiled.tables.is_one(node),
         }
@@ -463,7 +473,9 @@ impl<'p, 't> Sequence<'p, 't> {
             &mut self.arena,
         );
         // Comments around the members of a container stand outside of it in some grammars.
-        let text = if self.compiled.tables.is_container(node.kind_id()) {
+        let text = if self.compiled.tables.is_open_list(node.kind_id()) {
+            inside_parentheses(node)
+        } else if self.compiled.tables.is_container(node.kind_id()) {
             (self.text_start(around, at), self.text_end(around, at + 1))
         } else {
             (node.start_byte(), node.end_byte())
@@ -502,6 +514,12 @@ impl<'p, 't> Sequence<'p, 't> {
         let text = if run.tokens && self.in_string(list) {
             start..end
         } else {
+            let first = if from < to {
+                self.arena[from].start()
+            } else {
+                end
+            };
+            let start = self.behind_layout(start..first);
             self.trimmed(start..end, (from < to).then(|| self.arena[to - 1].end()))
         };
         self.bind(run.variable, from..to, text, true)
@@ -518,13 +536,37 @@ impl<'p, 't> Sequence<'p, 't> {
             }
     }
 
+    /// Where the text that a run begins with begins: behind the tokens that say no more than a line
+    /// end does (`then`).
+    fn behind_layout(&self, gap: Range<usize>) -> usize {
+        let layout = &self.compiled.grammar.data().layout;
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let mut start = gap.start;
+        loop {
+            let text = &self.source[start..gap.end.max(start)];
+            let content = text.trim_ascii_start();
+            let token = layout.iter().map(String::as_bytes).find(|token| {
+                let rest = content.strip_prefix(*token);
+                rest.is_some_and(|rest| {
+                    !(token.last().is_some_and(is_word) && rest.first().is_some_and(is_word))
+                })
+            });
+            match token {
+                Some(token) => start += text.len() - content.len() + token.len(),
+                None => return start,
+            }
+        }
+    }
+
     /// Without white space at the edges, and without a separator behind the last member.
     fn trimmed(&self, range: Range<usize>, last_member: Option<usize>) -> Range<usize> {
         let mut range = range;
         if let Some(member_end) = last_member {
             let tail = &self.source[member_end..range.end];
             let content = tail.iter().position(|byte| !byte.is_ascii_whitespace());
-            if content.is_some_and(|at| matches!(tail[at], b',' | b';')) {
+            let ends =
+                |byte: u8| matches!(byte, b',' | b';') && !self.compiled.tables.is_terminator(byte);
+            if content.is_some_and(|at| ends(tail[at])) {
                 range.end = member_end;
             }
         }
@@ -570,6 +612,19 @@ impl<'p, 't> Sequence<'p, 't> {
         for variable in self.trail.drain(mark..) {
             self.bound[usize::from(variable)] = None;
         }
+    }
+}
+
+/// The bytes of a list between its parentheses, if it has any.
+fn inside_parentheses(node: Syntax<'_>) -> (usize, usize) {
+    let count = node.child_count();
+    let child = |at, kind| node.child(at).filter(|child| child.kind() == kind);
+    match (
+        child(0, "("),
+        count.checked_sub(1).and_then(|at| child(at, ")")),
+    ) {
+        (Some(open), Some(close)) => (open.end_byte(), close.start_byte()),
+        _ => (node.start_byte(), node.end_byte()),
     }
 }
 

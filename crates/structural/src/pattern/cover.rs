@@ -13,7 +13,10 @@ pub(super) fn cover<'t>(
     tables: &Tables,
 ) -> Option<Vec<Syntax<'t>>> {
     let node = root.named_descendant_for_byte_range(range.start, range.end)?;
-    let is_list = |node: Syntax<'_>| node == root || tables.is_container(node.kind_id());
+    let is_list = |node: Syntax<'_>| {
+        let kind = node.kind_id();
+        node == root || tables.is_container(kind) || tables.is_transparent(kind)
+    };
     if node.byte_range() == range && !is_list(node) {
         return Some(if tables.is_trivia(node) {
             Vec::new()
@@ -32,14 +35,19 @@ pub(super) fn cover<'t>(
         .filter(|child| child.start_byte() >= range.start && child.end_byte() <= range.end)
         .filter(|child| !child.byte_range().is_empty())
         .collect();
-    let (first, last) = (inside.first()?, inside.last()?);
+    let (first, last) = (*inside.first()?, *inside.last()?);
     if first.start_byte() != range.start || last.end_byte() != range.end {
         return None;
     }
+    // What ends the fragment tells how far a match reaches, be it layout or not.
+    let ends = |child: &Syntax<'_>| {
+        child == &last && inside.len() > 1 && tables.is_separator(child.kind_id())
+    };
     Some(
         inside
-            .into_iter()
-            .filter(|child| !tables.is_trivia(*child))
+            .iter()
+            .copied()
+            .filter(|child| !tables.is_trivia(*child) || ends(child))
             .collect(),
     )
 }

@@ -2,7 +2,7 @@
 
 use terret_grammars::{Context, Grammar};
 
-use super::{Fragment, PatternError, Unparsable};
+use super::{Fragment, PatternError, Piece, Unparsable};
 
 /// Why one context did not accept a fragment.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(super) enum Failure {
     },
     /// The nodes do not tile the fragment.
     Cover,
+    /// The body of a string literal stands apart from the code, where it is not compared.
+    DetachedString,
     /// The syntax nests too deep.
     Deep,
     /// There is nothing but a comment.
@@ -60,12 +62,26 @@ pub(super) fn explain(
                 .to_owned(),
         );
     }
+    if failures
+        .iter()
+        .any(|failure| matches!(failure, Failure::DetachedString))
+    {
+        return PatternError::Nothing(
+            "the pattern holds a here-document, whose body is not compared: put a metavariable in \
+             its place"
+                .to_owned(),
+        );
+    }
     let token = failures.iter().find_map(|failure| match failure {
         Failure::Token { token, hole } => Some(with_metavariables(token, *hole, grammar, fragment)),
         _ => None,
     });
     if let Some(token) = token {
-        return PatternError::InsideToken { language, token };
+        return PatternError::InsideToken {
+            language,
+            token,
+            sigil: !grammar.data().markup && grammar.language().id_for_node_kind("$", false) != 0,
+        };
     }
     let text = fragment.to_string();
     let (nearest, place) = farthest(failures).unwrap_or((&contexts[0].name, 0));
@@ -87,7 +103,7 @@ pub(super) fn explain(
             .count()
             + 1,
         found: first_word(after),
-        hint: hint(&text, after),
+        hint: hint(grammar, fragment, &text, after),
     }))
 }
 
@@ -126,17 +142,36 @@ fn first_word(text: &str) -> String {
     text[..length].chars().take(40).collect()
 }
 
-fn hint(text: &str, rest: &str) -> Option<String> {
+fn hint(grammar: &Grammar, fragment: &Fragment, text: &str, rest: &str) -> Option<String> {
+    let data = grammar.data();
     let regex = [
         ".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?", r"\(", r"\.",
     ];
-    let lower_case = text
-        .match_indices('$')
-        .any(|(at, _)| text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase()));
-    let hint = if text.starts_with('^') || regex.iter().any(|piece| text.contains(piece)) {
+    // Where names begin with the sigil, a lower-case one is an ordinary name.
+    let words = data.operand_moulds.iter().chain([&data.hole]);
+    let names_have_sigil = words.into_iter().any(|word| word.starts_with('$'));
+    let lower_case = || {
+        text.match_indices('$')
+            .any(|(at, _)| text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase()))
+    };
+    let is_escaped = |piece: &Piece| match piece {
+        Piece::Literal(text) => text
+            .match_indices('$')
+            .any(|(at, _)| text[at + 1..].starts_with(|letter: char| letter.is_ascii_uppercase())),
+        Piece::Hole(_) => false,
+    };
+    let leading = data.leading.iter().find(|token| text.starts_with(*token));
+    let hint = if let Some(token) = leading {
+        return Some(format!(
+            "`{token}` stands between members, it is part of none: write the fragment without the \
+             first one"
+        ));
+    } else if !names_have_sigil && fragment.pieces.iter().any(is_escaped) {
+        r"`\$X` is the text `$X`: for a metavariable behind a backslash write `\ $X`"
+    } else if text.starts_with('^') || regex.iter().any(|piece| text.contains(piece)) {
         "It looks like a regular expression: patterns are code, use a text search for that, or \
          `$X` for one node and `$$$X` for a run"
-    } else if lower_case {
+    } else if !names_have_sigil && lower_case() {
         "Metavariables are upper case: `$X`, `$$$REST`"
     } else if rest.trim().is_empty() {
         "The fragment stops short: write it whole, such as a body `{ $$$BODY }` after a header"

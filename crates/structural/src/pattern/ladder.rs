@@ -154,12 +154,18 @@ fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
 }
 
 fn is_declaration(reading: &Reading) -> bool {
-    let suffixes = ["declaration", "definition", "_item", "_signature"];
+    let suffixes = [
+        "declaration",
+        "declaration_statement",
+        "definition",
+        "_item",
+        "_signature",
+    ];
     reading.roots.len() == 1 && suffixes.iter().any(|suffix| reading.kind.ends_with(suffix))
 }
 
 fn is_name(reading: &Reading) -> bool {
-    matches!(&reading.roots[..], [Node::Leaf { .. }])
+    matches!(&reading.roots[..], [Node::Leaf { .. } | Node::Word { .. }])
 }
 
 /// A fragment put into a context.
@@ -179,7 +185,7 @@ struct Ladder<'a> {
 }
 
 impl Ladder<'_> {
-    /// Every distinct reading with the fewest misused keywords, in the order of the ladder.
+    /// Every distinct reading that the least speaks against, in the order of the ladder.
     fn readings(&mut self, contexts: &[&Context]) -> Result<Vec<Reading>, PatternError> {
         let choices = mould::choices(self.fragment, self.grammar.data());
         let mut readings: Vec<Reading> = Vec::new();
@@ -194,11 +200,7 @@ impl Ladder<'_> {
                 }
             }
         }
-        let Some(fewest) = readings
-            .iter()
-            .map(|reading| reading.misused_keywords.len())
-            .min()
-        else {
+        let Some(fewest) = readings.iter().map(Reading::doubts).min() else {
             return Err(failure::explain(
                 self.grammar,
                 self.fragment,
@@ -206,7 +208,7 @@ impl Ladder<'_> {
                 &self.failures,
             ));
         };
-        readings.retain(|reading| reading.misused_keywords.len() == fewest);
+        readings.retain(|reading| reading.doubts() == fewest);
         Ok(readings)
     }
 
@@ -222,12 +224,11 @@ impl Ladder<'_> {
                 return None;
             }
             match self.accept(context, &scaffold, &tree) {
-                Ok(reading) if !reading.completed && reading.misused_keywords.is_empty() => {
+                Ok(reading) if !reading.completed && reading.doubts() == 0 => {
                     return Some(reading);
                 }
                 Ok(reading) => {
-                    let rank =
-                        |reading: &Reading| (reading.misused_keywords.len(), reading.completed);
+                    let rank = |reading: &Reading| (reading.doubts(), reading.completed);
                     if best.as_ref().is_none_or(|best| rank(&reading) < rank(best)) {
                         best = Some(reading);
                     }
@@ -255,7 +256,7 @@ impl Ladder<'_> {
                 let range = start + range.start..start + range.end;
                 let word_start = range.start + choice.word_at(index);
                 Hole {
-                    word: word_start..word_start + word.len(),
+                    word: word_start..range.end.min(word_start + word.len()),
                     range,
                     variable: hole.name.as_ref().and_then(|name| {
                         let index = self.variables.iter().position(|variable| variable == name);
@@ -298,12 +299,26 @@ impl Ladder<'_> {
             // `int n = 0` is a declaration that waits for its `;`.
             None if context.after.starts_with(';') => {
                 let range = scaffold.fragment.start..scaffold.fragment.end + 1;
+                // The terminator alone is an empty statement: a header without its body.
+                let end = scaffold.fragment.end;
+                let last = root.named_descendant_for_byte_range(end, end + 1);
+                if last.is_some_and(|last| last.byte_range() == (end..end + 1)) {
+                    return Err(Failure::Syntax {
+                        context: context.name.clone(),
+                        place: self.place(scaffold, end),
+                    });
+                }
                 let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
                 (cover, true)
             }
             None => return Err(Failure::Cover),
         };
         if cover.len() > 1 && !self.is_list(context, scaffold, &cover, completed) {
+            return Err(Failure::Cover);
+        }
+        let is_leading =
+            |node: &Syntax<'_>| !node.is_named() && self.tables.is_leading(node.kind_id());
+        if cover.first().is_some_and(is_leading) {
             return Err(Failure::Cover);
         }
         let (cover, terminator) = match &cover[..] {
@@ -313,6 +328,22 @@ impl Ladder<'_> {
             }
             _ => (cover, None),
         };
+        // Text between tags takes in whatever is written there.
+        if let [node] = cover[..]
+            && node.kind().ends_with("text")
+            && node.child_count() == 0
+        {
+            return Err(Failure::Cover);
+        }
+        if self.begins_reserved(cover[0], &scaffold.text) {
+            return Err(Failure::Syntax {
+                context: context.name.clone(),
+                place: self.place(scaffold, scaffold.fragment.end),
+            });
+        }
+        if self.holds_detached_string(root, &scaffold.fragment) {
+            return Err(Failure::DetachedString);
+        }
         let builder = Builder {
             source: scaffold.text.as_bytes(),
             tables: &self.tables,
@@ -338,16 +369,12 @@ impl Ladder<'_> {
                 found += usize::from(matches!(node, Node::One { .. } | Node::Run(_)));
             });
         }
-        // Text between tags takes in whatever is written there.
-        if let ([Node::Leaf { .. }], [node]) = (&roots[..], &cover[..])
-            && node.kind().ends_with("text")
-        {
-            return Err(Failure::Cover);
-        }
         let is_bare = |node: &Node| matches!(node, Node::One { .. } | Node::Run(_));
         if found != scaffold.holes.len() || roots.iter().all(is_bare) {
             return Err(Failure::Cover);
         }
+        // A text between tags next to something else may be a half of that.
+        let is_text = |node: &&Syntax<'_>| cover.len() > 1 && node.kind().ends_with("text");
         let kind = |node: &Syntax<'_>| match cover[..] {
             [single] => innermost(single).kind().to_owned(),
             _ => node.kind().to_owned(),
@@ -363,11 +390,12 @@ impl Ladder<'_> {
                 .iter()
                 .flat_map(|node| self.misused(*node, scaffold))
                 .collect(),
+            texts: cover.iter().filter(is_text).count(),
         })
     }
 
-    /// Whether the fragment may stand here twice and reads the same both times: then its nodes are
-    /// members of a list, and not the half of something.
+    /// Whether the nodes are members of a list, and not the half of something: they stand in a kind
+    /// that is known for a list, or the fragment may stand here twice and reads the same both times.
     fn is_list(
         &self,
         context: &Context,
@@ -375,6 +403,14 @@ impl Ladder<'_> {
         once: &[Syntax<'_>],
         completed: bool,
     ) -> bool {
+        let parent = once.first().and_then(|node| node.parent());
+        let is_known = |parent: Syntax<'_>| {
+            let kind = parent.kind_id();
+            self.tables.is_container(kind) || self.tables.is_transparent(kind)
+        };
+        if parent.is_some_and(is_known) {
+            return true;
+        }
         let fragment = &scaffold.text[scaffold.fragment.clone()];
         let mut parser = parser(self.grammar);
         let separators = self.grammar.data().separators.iter().map(String::as_str);
@@ -405,6 +441,33 @@ impl Ladder<'_> {
             // Two relations in a row parse as one chain of them: that is no list.
             !root.has_error() && reads(first).is_some_and(|list| reads(second) == Some(list))
         })
+    }
+
+    /// Whether the node begins with a name that is a reserved word: the construct that the word
+    /// begins is not all there.
+    fn begins_reserved(&self, node: Syntax<'_>, text: &str) -> bool {
+        let mut first = node;
+        while let Some(child) = first.child(0) {
+            first = child;
+        }
+        let reserved = &self.grammar.data().reserved;
+        let text = &text[first.byte_range()];
+        first.is_named() && !is_keyword(first, text) && reserved.iter().any(|word| word == text)
+    }
+
+    /// Whether the body of a string literal stands apart from the code in the fragment (that of a
+    /// here-document, in some grammars), where it is not compared.
+    fn holds_detached_string(&self, root: Syntax<'_>, fragment: &Range<usize>) -> bool {
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            let outside = node.end_byte() <= fragment.start || fragment.end <= node.start_byte();
+            if !outside && node.is_extra() && self.tables.is_string(node.kind_id()) {
+                return true;
+            }
+            let children = (0..node.child_count()).filter_map(|at| node.child(at));
+            open.extend(children.filter(|_| !outside));
+        }
+        false
     }
 
     /// Whether the fragment itself ends in a separator.
@@ -442,7 +505,7 @@ impl Ladder<'_> {
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !node.is_named() || text.is_empty() || !is_word || node.kind() == text {
+        if !node.is_named() || text.is_empty() || !is_word || is_keyword(node, text) {
             return Vec::new();
         }
         let listed = || {
@@ -483,6 +546,12 @@ impl Ladder<'_> {
         }
         written
     }
+}
+
+/// Some grammars have a kind for each keyword, named after it.
+fn is_keyword(node: Syntax<'_>, text: &str) -> bool {
+    let kind = node.kind().rsplit('_').next().unwrap_or_default();
+    kind.eq_ignore_ascii_case(text)
 }
 
 fn same_kinds(a: &[Syntax<'_>], b: &[Syntax<'_>]) -> bool {

@@ -2,7 +2,8 @@
 //!
 //! A bare word does not parse everywhere: a member list wants members, a block of some languages
 //! wants `word;`. A mould is such a form with the word in it; the node that covers the mould is
-//! what the metavariable stands for.
+//! what the metavariable stands for. Some lexers tell the kinds of names by their first letter, and
+//! there another spelling of the word may stand where the first one does not.
 
 use terret_grammars::LanguageData;
 
@@ -10,6 +11,9 @@ use super::{Fragment, Piece};
 
 /// The most combinations of moulds that are tried in one context.
 const MOST_CHOICES: usize = 64;
+
+/// The most metavariables next to operators that are moulded in all combinations.
+const MOST_OPERANDS: usize = 4;
 
 /// One mould for each metavariable of a fragment; absent is the bare word.
 #[derive(Debug, Clone)]
@@ -38,19 +42,20 @@ impl Moulded {
 ///
 /// Metavariables of the same kind of place in the same pair of brackets share one mould, so that
 /// the number of combinations stays small; where it is too large all the same, those stay in which
-/// every kind of place has one mould.
+/// every kind of place has one mould. Next to an operator each has a mould of its own.
 pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> {
     let places = places(fragment);
     let mut groups: Vec<(Place, usize)> = Vec::new();
     for &place in &places {
-        if place.0 != Place::Fixed && !groups.contains(&place) {
+        let is_movable = place.0 != Place::Fixed || !data.operand_moulds.is_empty();
+        if is_movable && !groups.contains(&place) {
             groups.push(place);
         }
     }
     let options = |place: Place| match place {
-        Place::List | Place::Clause | Place::Tail => &data.moulds[..],
+        Place::List | Place::Body | Place::Clause | Place::Tail => &data.moulds[..],
         Place::Bracket => &data.inline_moulds[..],
-        Place::Fixed => &[],
+        Place::Fixed => &data.operand_moulds[..],
     };
     let mut combinations: Vec<Vec<usize>> = vec![Vec::new()];
     for &(place, _) in &groups {
@@ -70,7 +75,8 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
     let uniform = uniform(&groups, data);
     combinations.retain(|choice| !uniform.contains(choice));
     combinations.sort_by_key(|choice| moulded(choice));
-    combinations.truncate(MOST_CHOICES.saturating_sub(uniform.len()));
+    let room = MOST_CHOICES.saturating_sub(uniform.len());
+    combinations.truncate(room.max(MOST_CHOICES / 2));
     combinations.extend(uniform);
     combinations.sort_by_key(|choice| moulded(choice));
     let mould = |combination: &[usize], place: &(Place, usize)| {
@@ -93,20 +99,30 @@ fn moulded(choice: &[usize]) -> usize {
     choice.iter().filter(|&&option| option > 0).count()
 }
 
-/// The combinations in which groups of the same kind of place have the same mould.
+/// The combinations in which groups of the same kind of place have the same mould, but for those
+/// next to an operator.
 fn uniform(groups: &[(Place, usize)], data: &LanguageData) -> Vec<Vec<usize>> {
+    let is_operand = |group: &&(Place, usize)| group.0 == Place::Fixed;
+    let operands = operands(
+        groups.iter().filter(is_operand).count(),
+        data.operand_moulds.len(),
+    );
     let mut combinations = Vec::new();
     for list in 0..=data.moulds.len() {
         for tail in [0, list] {
             for bracket in 0..=data.inline_moulds.len() {
-                let option = |&(place, _): &(Place, usize)| match place {
-                    Place::List => list,
-                    Place::Clause | Place::Tail => tail,
-                    Place::Bracket | Place::Fixed => bracket,
-                };
-                let combination: Vec<usize> = groups.iter().map(option).collect();
-                if !combinations.contains(&combination) {
-                    combinations.push(combination);
+                for operands in &operands {
+                    let mut operands = operands.iter().copied();
+                    let option = |&(place, _): &(Place, usize)| match place {
+                        Place::List | Place::Body => list,
+                        Place::Clause | Place::Tail => tail,
+                        Place::Bracket => bracket,
+                        Place::Fixed => operands.next().unwrap_or(0),
+                    };
+                    let combination: Vec<usize> = groups.iter().map(option).collect();
+                    if !combinations.contains(&combination) {
+                        combinations.push(combination);
+                    }
                 }
             }
         }
@@ -114,22 +130,41 @@ fn uniform(groups: &[(Place, usize)], data: &LanguageData) -> Vec<Vec<usize>> {
     combinations
 }
 
+/// The moulds of metavariables next to operators: each on its own as long as they are few, else all
+/// alike.
+fn operands(count: usize, moulds: usize) -> Vec<Vec<usize>> {
+    if count > MOST_OPERANDS {
+        return (0..=moulds).map(|mould| vec![mould; count]).collect();
+    }
+    let mut operands = vec![Vec::new()];
+    for _ in 0..count {
+        operands = operands
+            .iter()
+            .flat_map(|start| (0..=moulds).map(move |mould| [&start[..], &[mould]].concat()))
+            .collect();
+    }
+    operands
+}
+
 /// The kind of place that a metavariable stands in, judged by the characters around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Where a statement or a member may stand.
     List,
+    /// A run between words: keywords that serve as brackets.
+    Body,
     /// Behind a colon or an arrow: the body of a clause, whose siblings are other clauses.
     Clause,
     /// Where a line ends with it: a statement behind `else`, or a name in a header.
     Tail,
     /// A member of a bracketed list.
     Bracket,
-    /// Next to an operator: only the bare word will do.
+    /// Next to an operator or a name.
     Fixed,
 }
 
-/// For each hole its place, and the number of the bracket pair that it stands in.
+/// For each hole its place, and the number of the bracket pair that it stands in; one that no
+/// other shares its place with has a number of its own.
 fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
     let mut places = Vec::new();
     let mut open = vec![0];
@@ -150,7 +185,7 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
                     }
                 }
             }
-            Piece::Hole(_) => {
+            Piece::Hole(hole) => {
                 let neighbour = |at: Option<usize>| match at.and_then(|at| fragment.pieces.get(at))
                 {
                     Some(Piece::Literal(text)) => Some(text.as_str()),
@@ -159,7 +194,12 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
                 };
                 let before = neighbour(index.checked_sub(1)).map_or('\n', last_letter);
                 let after = neighbour(Some(index + 1)).map_or('\n', first_letter);
-                places.push((place(before, after), open.last().copied().unwrap_or(0)));
+                let place = place(before, after, hole.run);
+                let number = match place {
+                    Place::Fixed | Place::Body => places.len(),
+                    _ => open.last().copied().unwrap_or(0),
+                };
+                places.push((place, number));
             }
         }
     }
@@ -181,8 +221,11 @@ fn first_letter(text: &str) -> char {
         .unwrap_or('_')
 }
 
-fn place(before: char, after: char) -> Place {
+fn place(before: char, after: char, run: bool) -> Place {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    if run && is_word(before) && is_word(after) {
+        return Place::Body;
+    }
     let list_starts = is_word(before) || matches!(before, '\n' | '{' | '}' | ';' | ':' | ')' | '>');
     let list_ends =
         matches!(after, '\n' | '}') || is_word(after) && !is_word(before) && before != '\n';

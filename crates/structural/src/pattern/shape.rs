@@ -11,6 +11,8 @@ use super::tables::Tables;
 pub(crate) enum Node {
     /// A named node without children: same kind, same bytes.
     Leaf { kind: u16, text: Box<[u8]> },
+    /// A leaf in which upper case and lower case are the same.
+    Word { kind: u16, text: Box<[u8]> },
     /// A token without a name: same kind.
     Token { kind: u16 },
     /// Text that no node of the grammar covers (the body of some string literals).
@@ -89,6 +91,12 @@ pub(crate) fn children_into<'t>(
         }
         return;
     }
+    // Quotes that are no tokens: some grammars name only what is special between them.
+    let (open, close) = if is_string {
+        quotes(&source[node.byte_range()])
+    } else {
+        (0, 0)
+    };
     cursor.reset(node);
     let mut covered = node.start_byte();
     let gap = |from: usize, to: usize, out: &mut Vec<Child<'t>>| {
@@ -103,11 +111,20 @@ pub(crate) fn children_into<'t>(
     if cursor.goto_first_child() {
         loop {
             let child = cursor.node();
+            if covered == node.start_byte() && child.start_byte() >= covered + open {
+                gap(covered, covered + open, out);
+                covered += open;
+            }
             if child.start_byte() > covered {
                 gap(covered, child.start_byte(), out);
             }
             covered = covered.max(child.end_byte());
-            if !tables.is_trivia(child) {
+            if tables.is_transparent(child.kind_id()) {
+                children_into(&mut child.walk(), child, source, tables, out);
+            } else if tables.is_padded(child.kind_id()) && padless(child, source, tables).is_empty()
+            {
+                // Nothing but white space between tags.
+            } else if !tables.is_trivia(child) && !leads(tables, child, &out[base..]) {
                 out.push(Child::Node(child));
             }
             if !cursor.goto_next_sibling() {
@@ -115,10 +132,41 @@ pub(crate) fn children_into<'t>(
             }
         }
     }
+    let inner_end = node.end_byte() - close;
+    if inner_end >= covered {
+        gap(covered, inner_end, out);
+        covered = inner_end;
+    }
     if node.end_byte() > covered {
         gap(covered, node.end_byte(), out);
     }
     drop_trailing_separator(tables, base, out);
+    if tables.is_open_list(node.kind_id()) {
+        drop_parentheses(base, out);
+    }
+}
+
+/// The bytes of a node, without the white space at the edges that some kinds take in.
+pub(crate) fn padless(node: Syntax<'_>, source: &[u8], tables: &Tables) -> Range<usize> {
+    let range = node.byte_range();
+    if !tables.is_padded(node.kind_id()) {
+        return range;
+    }
+    let text = source.get(range.clone()).unwrap_or_default();
+    let start = range.end - text.trim_ascii_start().len();
+    start..start + text.trim_ascii().len()
+}
+
+/// The parentheses around a list that means the same without them.
+fn drop_parentheses(base: usize, out: &mut Vec<Child<'_>>) {
+    let is = |child: &Child<'_>, kind| matches!(child, Child::Node(node) if node.kind() == kind);
+    if let [first, .., last] = &out[base..]
+        && is(first, "(")
+        && is(last, ")")
+    {
+        out.pop();
+        out.remove(base);
+    }
 }
 
 /// The lengths of the opening and the closing quote of a string literal that is one token.
@@ -155,10 +203,23 @@ fn is_layout(text: &[u8]) -> bool {
     is_space(text) || is_space(&text.replace("\\\n", "").replace("\\\r", ""))
 }
 
+/// A separator before the first member of its list means nothing in some languages.
+fn leads(tables: &Tables, node: Syntax<'_>, before: &[Child<'_>]) -> bool {
+    !node.is_named()
+        && tables.is_leading(node.kind_id())
+        && before
+            .last()
+            .is_none_or(|last| matches!(last, Child::Node(last) if !last.is_named()))
+}
+
 /// A separator at the end, or right before the closing bracket, means nothing.
 fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>>) {
+    if tables.counts_trailing() {
+        return;
+    }
     let list = &out[base..];
-    let closes = |child: &Child<'_>| matches!(child, Child::Node(node) if !node.is_named() && tables.is_closer(node.kind_id()));
+    let closes =
+        |child: &Child<'_>| matches!(child, Child::Node(node) if tables.is_closer(node.kind_id()));
     let at = match list {
         [.., member, separator, closer]
             if separator.is_separator(tables) && closes(closer) && is_member(member) =>
@@ -217,10 +278,13 @@ impl Builder<'_> {
 
     fn node(&self, node: Syntax<'_>, in_tokens: bool) -> Result<Node, Misfit> {
         let kind = node.kind_id();
-        let range = node.byte_range();
+        let range = padless(node, self.source, self.tables);
         let own = self.without_separator(node);
-        let is_whole =
-            |hole: &&Hole| hole.range == range || hole.range == own && hole.range != hole.word;
+        let ended = self.with_separator(node);
+        let is_whole = |hole: &&Hole| {
+            hole.range == range
+                || hole.range != hole.word && (hole.range == own || hole.range == ended)
+        };
         if let Some(hole) = self.holes.iter().find(is_whole)
             && self.stands_here(hole, node)
         {
@@ -247,9 +311,9 @@ impl Builder<'_> {
         let children = syntax
             .iter()
             .map(|child| match *child {
-                Child::Node(child) if is_string => self.in_string(child),
+                Child::Node(child) if is_string => self.in_string(child, syntax.len() == 3),
                 Child::Node(child) => self.node(child, in_tokens),
-                Child::Text { start, end } => self.text(start..end),
+                Child::Text { start, end } => self.text(start..end, self.tables.is_padded(kind)),
             })
             .collect::<Result<Vec<_>, _>>()?;
         Ok(Node::Inner { kind, children })
@@ -269,6 +333,17 @@ impl Builder<'_> {
         }
     }
 
+    /// The range of a node with the separator that ends it.
+    fn with_separator(&self, node: Syntax<'_>) -> Range<usize> {
+        let is_separator = |next: &Syntax<'_>| {
+            next.start_byte() == node.end_byte()
+                && !next.is_named()
+                && self.tables.is_separator(next.kind_id())
+        };
+        let end = node.next_sibling().filter(is_separator);
+        node.start_byte()..end.map_or(node.end_byte(), |end| end.end_byte())
+    }
+
     /// A hole sits directly below the innermost container of its range: one node is one member of
     /// that list, as a run is some of them.
     fn stands_here(&self, hole: &Hole, node: Syntax<'_>) -> bool {
@@ -283,7 +358,7 @@ impl Builder<'_> {
     }
 
     fn leaf(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
-        let range = node.byte_range();
+        let range = padless(node, self.source, self.tables);
         let text = &self.source[range.clone()];
         // The word alone is a token of its own; it is its mould that is no node.
         if self.holes.iter().any(|hole| hole.word == range) {
@@ -293,33 +368,44 @@ impl Builder<'_> {
         if let Some(hole) = self.holes.iter().position(inside) {
             return Err(inside_token(text, hole));
         }
-        Ok(if node.is_named() {
-            Node::Leaf {
-                kind: node.kind_id(),
+        let kind = node.kind_id();
+        Ok(if !node.is_named() || self.tables.is_separator(kind) {
+            Node::Token { kind }
+        } else if self.tables.is_caseless(kind) {
+            Node::Word {
+                kind,
                 text: text.into(),
             }
         } else {
-            Node::Token {
-                kind: node.kind_id(),
+            Node::Leaf {
+                kind,
+                text: text.into(),
             }
         })
     }
 
-    /// Directly inside a string literal a hole is the whole body or an error.
-    fn in_string(&self, node: Syntax<'_>) -> Result<Node, Misfit> {
-        match self
-            .holes
-            .iter()
-            .find(|hole| hole.range == node.byte_range())
-        {
+    /// Directly inside a string literal a hole is the whole body or an error, unless its mould is
+    /// what makes a node of it there (a variable).
+    fn in_string(&self, node: Syntax<'_>, is_whole: bool) -> Result<Node, Misfit> {
+        let is_body =
+            |hole: &&Hole| hole.range == node.byte_range() && (is_whole || hole.range == hole.word);
+        match self.holes.iter().find(is_body) {
             Some(hole) => Ok(body(hole)),
             None => self.node(node, false),
         }
     }
 
-    fn text(&self, range: Range<usize>) -> Result<Node, Misfit> {
+    fn text(&self, range: Range<usize>, padded: bool) -> Result<Node, Misfit> {
         let text = &self.source[range.clone()];
-        if let Some(hole) = self.holes.iter().find(|hole| hole.range == range) {
+        let fills = |hole: &&Hole| {
+            let start = range.start..hole.range.start;
+            let is_space = |range: Range<usize>| {
+                let text = self.source.get(range);
+                text.is_some_and(|text| text.trim_ascii().is_empty())
+            };
+            hole.range == range || padded && is_space(start) && is_space(hole.range.end..range.end)
+        };
+        if let Some(hole) = self.holes.iter().find(fills) {
             return Ok(body(hole));
         }
         let inside = |hole: &Hole| range.start < hole.range.end && hole.range.start < range.end;
@@ -332,7 +418,7 @@ impl Builder<'_> {
 
 fn inside_token(text: &[u8], hole: usize) -> Misfit {
     Misfit::InsideToken {
-        token: String::from_utf8_lossy(text).into_owned(),
+        token: String::from_utf8_lossy(text.trim_ascii()).into_owned(),
         hole,
     }
 }

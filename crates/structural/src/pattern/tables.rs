@@ -6,47 +6,83 @@ use tree_sitter::Node;
 /// Flags of each node kind of a grammar, indexed by kind id.
 #[derive(Debug)]
 pub(crate) struct Tables {
-    flags: Vec<u8>,
+    has_layout: bool,
+    has_leading: bool,
+    flags: Vec<u16>,
+    /// Whether a separator that nothing follows means something.
+    counts_trailing: bool,
+    /// The separators that belong to the member before them.
+    terminators: Vec<u8>,
 }
 
-const SEPARATOR: u8 = 1;
-const CLOSER: u8 = 1 << 1;
-const LAYOUT: u8 = 1 << 2;
-const STRING: u8 = 1 << 3;
-const CONTAINER: u8 = 1 << 4;
-const TOKEN_TREE: u8 = 1 << 5;
-const NAMELESS: u8 = 1 << 6;
+const SEPARATOR: u16 = 1;
+const CLOSER: u16 = 1 << 1;
+const LAYOUT: u16 = 1 << 2;
+const STRING: u16 = 1 << 3;
+const CONTAINER: u16 = 1 << 4;
+const TOKEN_TREE: u16 = 1 << 5;
+const NAMELESS: u16 = 1 << 6;
+const CLAUSE: u16 = 1 << 7;
+const PADDED: u16 = 1 << 8;
+const CASELESS: u16 = 1 << 9;
+const LEADING: u16 = 1 << 10;
+const TRANSPARENT: u16 = 1 << 11;
+const OPEN_LIST: u16 = 1 << 12;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
         let language = grammar.language();
         let data = grammar.data();
         let has = |list: &[String], kind: &str| list.iter().any(|entry| entry == kind);
+        let any_of = |list: &[String], kind: &str| {
+            list.iter().any(|entry| match entry.strip_suffix('*') {
+                Some(start) => kind.starts_with(start),
+                None => entry == kind,
+            })
+        };
         let count = u16::try_from(language.node_kind_count()).unwrap_or(u16::MAX);
         let flags = (0..count).map(|id| {
             let kind = language.node_kind_for_id(id).unwrap_or_default();
             let named = language.node_kind_is_named(id);
             let mut flags = 0;
             let mut set = |flag, holds: bool| flags |= if holds { flag } else { 0 };
-            set(SEPARATOR, !named && has(&data.separators, kind));
+            set(SEPARATOR, has(&data.separators, kind));
             set(
                 CLOSER,
-                !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end"),
+                // Some grammars give their brackets names.
+                !named && matches!(kind, ")" | "]" | "}" | ">" | "|" | "end")
+                    || named && kind.ends_with("_end"),
             );
             // Some grammars make a token of a line end.
-            set(LAYOUT, !named && !kind.is_empty() && kind.trim().is_empty());
+            let is_line_end = !kind.is_empty() && kind.trim().is_empty();
+            // A node may be named like the keyword that it begins with.
+            let is_token = !named || language.id_for_node_kind(kind, false) == 0;
+            set(
+                LAYOUT,
+                !named && is_line_end || is_token && has(&data.layout, kind),
+            );
+            set(OPEN_LIST, named && has(&data.open_lists, kind));
             set(STRING, named && has(&data.strings, kind));
             set(CONTAINER, named && has(&data.containers, kind));
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
             set(NAMELESS, !named && has(&data.nameless, kind));
+            set(LEADING, !named && has(&data.leading, kind));
+            set(TRANSPARENT, named && has(&data.transparent, kind));
+            set(CLAUSE, named && has(&data.clauses, kind));
+            set(PADDED, named && has(&data.padded, kind));
+            set(CASELESS, named && any_of(&data.caseless, kind));
             flags
         });
         Self {
+            has_layout: !data.layout.is_empty(),
+            has_leading: !data.leading.is_empty(),
             flags: flags.collect(),
+            counts_trailing: data.counts_trailing,
+            terminators: data.terminators.concat().into_bytes(),
         }
     }
 
-    fn has(&self, kind: u16, flag: u8) -> bool {
+    fn has(&self, kind: u16, flag: u16) -> bool {
         self.flags
             .get(usize::from(kind))
             .is_some_and(|flags| flags & flag != 0)
@@ -54,6 +90,26 @@ impl Tables {
 
     pub(crate) fn is_separator(&self, kind: u16) -> bool {
         self.has(kind, SEPARATOR)
+    }
+
+    /// Whether a separator that nothing follows means something.
+    pub(crate) fn counts_trailing(&self) -> bool {
+        self.counts_trailing
+    }
+
+    /// A separator that belongs to the member before it.
+    pub(crate) fn is_terminator(&self, byte: u8) -> bool {
+        self.terminators.contains(&byte)
+    }
+
+    /// A node that is there for a list of several members only: they count as its parent's.
+    pub(crate) fn is_transparent(&self, kind: u16) -> bool {
+        self.has(kind, TRANSPARENT)
+    }
+
+    /// A separator that may stand before the first member too.
+    pub(crate) fn is_leading(&self, kind: u16) -> bool {
+        self.has(kind, LEADING)
     }
 
     pub(crate) fn is_closer(&self, kind: u16) -> bool {
@@ -73,13 +129,45 @@ impl Tables {
         self.has(kind, TOKEN_TREE)
     }
 
+    /// Whether there are separators that may stand before the first member.
+    pub(crate) fn has_leading(&self) -> bool {
+        self.has_leading
+    }
+
+    /// Whether the language has tokens that say no more than a line end does.
+    pub(crate) fn has_layout(&self) -> bool {
+        self.has_layout
+    }
+
+    /// A list that means the same with and without its parentheses.
+    pub(crate) fn is_open_list(&self, kind: u16) -> bool {
+        self.has(kind, OPEN_LIST)
+    }
+
+    /// What follows the members of a list in the same node without being one.
+    pub(crate) fn is_clause(&self, kind: u16) -> bool {
+        self.has(kind, CLAUSE)
+    }
+
     /// Comments, line ends and whatever else may stand anywhere without a meaning.
     pub(crate) fn is_trivia(&self, node: Node<'_>) -> bool {
         node.is_extra() || self.has(node.kind_id(), LAYOUT)
     }
 
-    /// What `$X` may stand for: a named node, or one of the few tokens that count as one.
+    /// What `$X` may stand for: a named node that is no separator and no clause of the statement around it, or one of
+    /// the few tokens that count as one.
     pub(crate) fn is_one(&self, node: Node<'_>) -> bool {
-        node.is_named() || self.has(node.kind_id(), NAMELESS)
+        let kind = node.kind_id();
+        node.is_named() && !self.has(kind, CLAUSE | SEPARATOR) || self.has(kind, NAMELESS)
+    }
+
+    /// A kind whose text takes in white space at its edges.
+    pub(crate) fn is_padded(&self, kind: u16) -> bool {
+        self.has(kind, PADDED)
+    }
+
+    /// A leaf in which upper case and lower case are the same.
+    pub(crate) fn is_caseless(&self, kind: u16) -> bool {
+        self.has(kind, CASELESS)
     }
 }

@@ -466,7 +466,7 @@ impl Run<'_, '_> {
         self.plan
             .literals
             .iter()
-            .any(|range| range.start < byte && byte < range.end)
+            .any(|range| range.start <= byte && byte < range.end)
     }
 
     /// An empty run takes a separator beside it along, and the line that it has for itself.
@@ -486,7 +486,7 @@ impl Run<'_, '_> {
                 .trim_end_matches([' ', '\t'])
                 .trim_end_matches(is_separator)
                 .len();
-            if kept < piece.text.trim_end_matches([' ', '\t']).len() {
+            if kept < piece.text.trim_end_matches([' ', '\t']).len() || index + 1 == parts.len() {
                 piece.text.truncate(kept);
             }
             return index + 1;
@@ -508,6 +508,9 @@ impl Run<'_, '_> {
             piece.text.truncate(kept);
         } else if before.len() < piece.text.len() && after.starts_with([' ', '\t']) {
             after = after.trim_start_matches([' ', '\t']).to_owned();
+        } else if before.len() < piece.text.len() && after.starts_with('>') {
+            // The end of a tag whose last attributes are not there.
+            piece.text.truncate(before.len());
         }
         piece.text.push_str(&after);
         index + 2

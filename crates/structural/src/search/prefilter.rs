@@ -99,10 +99,39 @@ impl Collector<'_> {
                 token if is_plain(&token) => self.chain.push(token.into_bytes().into()),
                 _ => self.end(),
             },
-            Node::One { .. } | Node::Run(_) => self.end(),
+            // Letter case may differ, and the bytes with it.
+            Node::Word { .. } | Node::One { .. } | Node::Run(_) => self.end(),
             node if node.is_optional(self.tables) => self.end(),
-            Node::Inner { children, .. } => children.iter().for_each(|child| self.node(child)),
+            Node::Inner { kind, children } => {
+                // Its parentheses may stand or not.
+                let is_open = self.tables.is_open_list(*kind);
+                if is_open {
+                    self.end();
+                }
+                let mut before: Option<&Node> = None;
+                for child in children {
+                    if before.is_some_and(|before| self.may_part(before, child)) {
+                        self.end();
+                    }
+                    self.node(child);
+                    before = Some(child);
+                }
+                if is_open {
+                    self.end();
+                }
+            }
         }
+    }
+
+    /// Whether a token that is layout may stand between two siblings: there are some between nodes
+    /// (`then`), and around the members of a block. Before a first member there may be a separator.
+    fn may_part(&self, before: &Node, after: &Node) -> bool {
+        let opens = match before {
+            Node::Token { kind } => matches!(&*(self.token)(*kind), "{" | "}" | ":"),
+            _ => !matches!(after, Node::Token { .. }),
+        };
+        let leads = matches!(before, Node::Token { .. }) && self.tables.has_leading();
+        self.tables.has_layout() && opens || leads
     }
 
     /// Ends the chain; one without a word says too little to look for.
@@ -229,6 +258,21 @@ mod tests {
             ("python", "os.path.join($A)", "path.join(os)", false),
             ("rust", "println!(\"{}\", $X)", "println!(\"{}\", x)", true),
             ("go", "$A.$B($$$C)", "anything", true),
+            ("ruby", "emit :done", "emit(:done)", true),
+            ("ruby", "emit(:done)", "emit :done", true),
+            (
+                "ruby",
+                "if ready\n  emit\nend",
+                "if ready then emit end",
+                true,
+            ),
+            ("ruby", "File.read($F)", "File.write(read)", false),
+            (
+                "php",
+                "if ($C) { emit(); }",
+                "<?php if ($a) { ?>\n<?php emit(); }",
+                true,
+            ),
             ("typescript", "`hi ${name}`", "`hi ${name}`", true),
             ("python", "f\"hi {name}\"", "f\"hi {name}\"", true),
             (
