@@ -56,15 +56,32 @@ enum Task {
     Bench {
         /// Which family
         family: bench::Family,
-        /// Print JSON in place of a table
-        #[arg(long)]
-        json: bool,
         /// How often each command runs, after once for warming up
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
         runs: u16,
+        #[command(flatten)]
+        then: Then,
     },
     /// Checks that the tests named in docs/catalogue exist
     Catalogue,
+}
+
+/// What `bench` does in place of printing the tables of what it measured.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Then {
+    /// Print JSON in place of tables
+    #[arg(long)]
+    json: bool,
+    /// Write the JSON to docs/benchmarks/ and the tables to docs/benchmarks.md
+    #[arg(long)]
+    save: bool,
+    /// Measure nothing: make the tables of docs/benchmarks.md anew from the JSON
+    #[arg(long)]
+    redo: bool,
+    /// Measure nothing: fail if the tables are not what the JSON gives, or lack a row
+    #[arg(long)]
+    check: bool,
 }
 
 fn main() -> ExitCode {
@@ -94,10 +111,23 @@ fn run(task: Task) -> Result<bool> {
             readme::run(&workspace)?;
             return Ok(true);
         }
-        Task::Bench { family, json, runs } => {
-            bench::run(&workspace, family, json, runs)?;
-            return Ok(true);
+        Task::Bench { family, runs, then } => {
+            let problems = bench::run(&workspace, family, runs, then.chosen())?;
+            problems.iter().for_each(|problem| println!("{problem}"));
+            return Ok(problems.is_empty());
         }
     }
     Ok(report.close())
+}
+
+impl Then {
+    fn chosen(&self) -> bench::Then {
+        match self {
+            Then { json: true, .. } => bench::Then::Json,
+            Then { save: true, .. } => bench::Then::Save,
+            Then { redo: true, .. } => bench::Then::Redo,
+            Then { check: true, .. } => bench::Then::Check,
+            _ => bench::Then::Table,
+        }
+    }
 }

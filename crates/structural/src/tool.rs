@@ -4,7 +4,7 @@ mod ast_edit;
 mod ast_grep;
 mod resolve;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -107,6 +107,29 @@ impl Structural {
         let root = &self.shared.root;
         self.search(pattern, language, |search| {
             search.each(&|| false, &mut |found| each(&render::found(root, &found)))
+        })
+    }
+
+    /// Hands out where every match in the whole working directory is: its file, below the working
+    /// directory, and its bytes. Ordered as in [`each`](Self::each), until `each` breaks.
+    ///
+    /// # Errors
+    ///
+    /// The message for a model, when nothing can be searched.
+    pub fn ranges(
+        &self,
+        pattern: &str,
+        language: Option<&str>,
+        each: &mut dyn FnMut(&Path, Range<usize>) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        let root = &self.shared.root;
+        self.search(pattern, language, |search| {
+            search.each(&|| false, &mut |found| {
+                each(
+                    found.path.strip_prefix(root).unwrap_or(&found.path),
+                    found.bytes,
+                )
+            })
         })
     }
 

@@ -11,7 +11,7 @@ use terret_grammars::GrammarSource;
 use super::{Later, ReadAs, count_later, readings};
 use crate::error::Error;
 use crate::languages::Languages;
-use crate::matcher::{self, Found};
+use crate::matcher::{self, Found, NearMiss};
 use crate::pattern::PatternError;
 use crate::search::{self, Parsed, Request, Skipped, Visit};
 use crate::walk::Target;
@@ -224,10 +224,11 @@ fn near(request: &Request<'_>, languages: &mut Languages<'_>) -> Near {
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut near = Near::default();
-    search::run(request, languages, &visit, &mut |(misses, in_macro)| {
+    search::run(request, languages, &visit, &mut |found| {
+        let (misses, in_macro): (Vec<NearMiss>, bool) = found;
         near.in_macros += usize::from(in_macro);
         for miss in misses {
-            *counts.entry(miss).or_default() += 1;
+            *counts.entry(miss.extras).or_default() += 1;
         }
         ControlFlow::Continue(())
     });
