@@ -24,7 +24,7 @@ use crate::workspace::Workspace;
 use corpora::{Corpora, Corpus};
 use measure::{Ask, Sample};
 
-use structural::find;
+pub(crate) use structural::{build, find};
 
 /// Where the tables stand.
 const PAGE: &str = "docs/benchmarks.md";

@@ -12,6 +12,7 @@
 mod bench;
 mod boundaries;
 mod catalogue;
+mod diff;
 mod libtest;
 mod lint;
 mod package;
@@ -62,6 +63,15 @@ enum Task {
         #[command(flatten)]
         then: Then,
     },
+    /// Runs patterns by Terret and by `ast-grep`; fails on a difference that has no known reason
+    DiffStructural {
+        /// Take about so many MiB of each tree in place of all of it
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+        mib: Option<u64>,
+        /// Write the figures to docs/benchmarks.md
+        #[arg(long)]
+        save: bool,
+    },
     /// Checks that the tests named in docs/catalogue exist
     Catalogue,
 }
@@ -110,6 +120,11 @@ fn run(task: Task) -> Result<bool> {
         Task::Readme => {
             readme::run(&workspace)?;
             return Ok(true);
+        }
+        Task::DiffStructural { mib, save } => {
+            let unexplained = diff::run(&workspace, mib, save)?;
+            diff::show(&unexplained);
+            return Ok(unexplained.is_empty());
         }
         Task::Bench { family, runs, then } => {
             let problems = bench::run(&workspace, family, runs, then.chosen())?;

@@ -77,6 +77,7 @@ pub fn find(
         if !roots.windows.is_empty() && node.child_count() > 1 {
             search.windows(node, &roots.windows);
         }
+        !search.sequence.has_spent_much() || !interrupted()
     });
     search
         .found
@@ -115,7 +116,10 @@ pub fn near_misses(
                 extras: sequence.extras().join(" + "),
             });
         }
+        !sequence.has_spent_much() || !interrupted()
     });
+    // A candidate without extras is a match.
+    misses.retain(|miss| !miss.extras.is_empty());
     misses
 }
 
@@ -137,15 +141,16 @@ pub(crate) fn words_in_macro(pattern: &Pattern, tree: &Tree, source: &[u8]) -> b
         if !found.get() && in_macro && holds(&source[node.byte_range()]) {
             found.set(true);
         }
+        true
     });
     found.get()
 }
 
-/// Visits every node, parents before their children, until it is interrupted.
+/// Visits every node, parents before their children, until it is interrupted or the visit says so.
 fn each_node<'t>(
     tree: &'t Tree,
     interrupted: &dyn Fn() -> bool,
-    mut visit: impl FnMut(Syntax<'t>),
+    mut visit: impl FnMut(Syntax<'t>) -> bool,
 ) {
     let mut cursor = tree.walk();
     let mut visited = 0_u32;
@@ -154,7 +159,9 @@ fn each_node<'t>(
         if visited.is_multiple_of(4096) && interrupted() {
             return;
         }
-        visit(cursor.node());
+        if !visit(cursor.node()) {
+            return;
+        }
         if cursor.goto_first_child() {
             continue;
         }
@@ -280,6 +287,10 @@ impl<'t> Search<'_, 't> {
             let mut from = 0;
             while from < siblings.len() {
                 let window = &siblings[from..];
+                if !self.sequence.may_start(reading, window[0]) {
+                    from += 1;
+                    continue;
+                }
                 let taken = if self.sequence.start(reading, window) {
                     self.sequence.taken()
                 } else {

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use terret_grammars::Grammar;
 
+use crate::search::prefilter::Need;
 pub(crate) use fragment::{Fragment, Piece};
 pub(crate) use shape::{Child, Node, Run, children_into};
 pub(crate) use tables::Tables;
@@ -44,6 +45,8 @@ pub(crate) struct Compiled {
     pub(crate) runs: usize,
     /// For each active reading, the texts that a file must hold for it to match there.
     pub(crate) literals: Vec<Vec<memmem::Finder<'static>>>,
+    /// The same, as the prefilter asks for it.
+    pub(crate) needs: Vec<Need>,
 }
 
 /// One way to read a fragment.

@@ -60,6 +60,13 @@ pub enum RewriteError {
     Interrupted,
     /// The bytes are not UTF-8, so that a text cannot be composed with them.
     NotUtf8,
+    /// Matches nest too deep in matches.
+    TooNested {
+        /// The line of the innermost that was looked at, from 1.
+        line: usize,
+    },
+    /// The replacements would be too long.
+    TooLarge,
     /// Two edits want the same text; the lines are counted from 1.
     Overlap {
         /// The line of the one match.
@@ -89,6 +96,14 @@ impl fmt::Display for RewriteError {
             ),
             Self::Interrupted => f.write_str("rewriting it took too long"),
             Self::NotUtf8 => f.write_str("the file is not UTF-8: it is searched, but not edited"),
+            Self::TooNested { line } => write!(
+                f,
+                "matches nest more than 500 deep at line {line}; rewrite the outer ones in steps"
+            ),
+            Self::TooLarge => f.write_str(
+                "the replacements would come to more than 16 MiB; a rewrite that uses a metavariable \
+                 twice doubles what is nested in it",
+            ),
             Self::Overlap { line, edits: (a, b) } => write!(
                 f,
                 "edits {} and {} both want the code at line {line}; do them one after the other",
@@ -144,7 +159,7 @@ pub fn rewrite(
         )
     });
     let plan = compose::Plan::new(&file, &sites, templates)?;
-    let mut composed = plan.compose(&[]);
+    let mut composed = plan.compose(&[])?;
     let mut parser = parse::parser(grammar);
     let mut parse = |text: &str| {
         parse::parse(&mut parser, text.as_bytes(), interrupted).ok_or(RewriteError::Interrupted)
@@ -166,7 +181,7 @@ pub fn rewrite(
             }
             let mut tried = groups.clone();
             tried.extend(new);
-            let again = plan.compose_grouped(&tried, group);
+            let again = plan.compose_grouped(&tried, group)?;
             let again_tree = parse(&again.text)?;
             if check::errors(&again_tree) > check::errors(&new_tree) {
                 break;

@@ -5,7 +5,7 @@
 //! enough, the walk stops.
 
 mod parsers;
-mod prefilter;
+pub(crate) mod prefilter;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,15 +19,15 @@ use tree_sitter::Tree;
 use crate::languages::{Choice, Languages};
 use crate::matcher::{self, Found};
 use crate::pattern::Pattern;
+use crate::thread::STACK;
 use crate::walk::Target;
 use parsers::Parsers;
+use prefilter::Verdict;
 
 /// A file of more bytes is skipped.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// How long parsing and matching one file may take.
 const MOST_TIME: Duration = Duration::from_secs(2);
-/// Some grammars' scanners recurse with the nesting of the source.
-const STACK: usize = 16 * 1024 * 1024;
 /// A NUL in the first bytes tells a binary file.
 const SNIFFED: usize = 8 * 1024;
 
@@ -83,6 +83,8 @@ pub(crate) struct Skipped {
 pub(crate) struct Summary {
     /// Files that were read in a language that accepts the pattern.
     pub(crate) searched: usize,
+    /// Files that hold the words of a pattern, and no match.
+    pub(crate) with_words: Vec<PathBuf>,
     /// Files that were parsed and hold syntax errors.
     pub(crate) with_errors: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skipped>,
@@ -98,6 +100,8 @@ pub(crate) struct Request<'a> {
     /// How many threads work; 0 for as many as there are cores.
     pub(crate) threads: usize,
     pub(crate) interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Whether files are opened that can hold near misses only.
+    pub(crate) near: bool,
 }
 
 /// Searches the files of the target. `visit` runs on the workers, `consume` on this thread and in
@@ -109,7 +113,7 @@ pub(crate) fn run<T: Send>(
     consume: &mut dyn FnMut(T) -> ControlFlow<()>,
 ) -> Summary {
     let feed = Mutex::new(Feed {
-        files: Box::new(request.target.files()),
+        files: request.target.files(),
         languages,
         next: 0,
         unreadable: Vec::new(),
@@ -135,6 +139,7 @@ pub(crate) fn run<T: Send>(
                 interrupted: request.interrupted,
                 visit,
                 named: request.target.is_file(),
+                near: request.near,
             };
             std::thread::Builder::new()
                 .stack_size(STACK)
@@ -148,6 +153,9 @@ pub(crate) fn run<T: Send>(
             while let Some(outcome) = waiting.remove(&next) {
                 next += 1;
                 summary.searched += usize::from(outcome.searched);
+                if outcome.has_words {
+                    summary.with_words.extend(outcome.path.clone());
+                }
                 if outcome.with_errors {
                     summary.with_errors.extend(outcome.path.clone());
                 }
@@ -166,7 +174,11 @@ pub(crate) fn run<T: Send>(
     summary.interrupted = (request.interrupted)();
     summary.complete = !stop.load(Ordering::Relaxed) && !summary.interrupted;
     let feed = feed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let consumed = if summary.complete { usize::MAX } else { next };
+    let consumed = if stop.load(Ordering::Relaxed) {
+        next
+    } else {
+        usize::MAX
+    };
     feed.languages.forget_from(consumed);
     let unreadable = feed.unreadable.into_iter();
     let unreadable = unreadable.filter(|(at, _)| *at < consumed);
@@ -224,6 +236,8 @@ struct Outcome<T> {
     path: Option<PathBuf>,
     /// Whether it was read as source text.
     searched: bool,
+    /// It holds the words of a pattern, and no match.
+    has_words: bool,
     with_errors: bool,
     skipped: Option<String>,
     value: Option<T>,
@@ -233,6 +247,7 @@ impl<T> Outcome<T> {
     const NOTHING: Self = Self {
         path: None,
         searched: false,
+        has_words: false,
         with_errors: false,
         skipped: None,
         value: None,
@@ -246,6 +261,7 @@ struct Worker<'w, 'f, 'l, T> {
     visit: &'w (dyn Fn(&Parsed<'_>) -> Visit<T> + Sync),
     /// The one file was named by its path: it is searched whatever it looks like.
     named: bool,
+    near: bool,
 }
 
 impl<T> Worker<'_, '_, '_, T> {
@@ -289,14 +305,23 @@ impl<T> Worker<'_, '_, '_, T> {
             }
             Err(error) => return skipped(error.to_string()),
         }
-        if !prefilter::admits(patterns, source) {
+        let verdict = prefilter::judge(patterns, source);
+        let passes = match verdict {
+            Verdict::Foreign => false,
+            Verdict::Near => self.near,
+            Verdict::Possible => true,
+        };
+        if !passes {
             return Outcome {
+                path: (verdict == Verdict::Near).then(|| path.to_owned()),
                 searched: true,
+                has_words: verdict == Verdict::Near,
                 ..Outcome::NOTHING
             };
         }
         let until = Instant::now() + MOST_TIME;
-        let late = || Instant::now() > until || (self.interrupted)();
+        let late =
+            || Instant::now() > until || (self.interrupted)() || self.stop.load(Ordering::Relaxed);
         let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
             return Outcome {
                 searched: true,
@@ -322,6 +347,7 @@ impl<T> Worker<'_, '_, '_, T> {
         Outcome {
             path: Some(path.to_owned()),
             searched: true,
+            has_words: visit.value.is_none(),
             with_errors,
             skipped: reason,
             value: visit.value,
@@ -338,6 +364,10 @@ enum Content {
 fn read(path: &Path, source: &mut Vec<u8>) -> std::io::Result<Content> {
     use std::io::Read;
 
+    // Opening a pipe would wait for somebody to write to it.
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
     let file = std::fs::File::open(path)?;
     let size = file.metadata()?.len();
     if size > MOST_BYTES {

@@ -166,6 +166,15 @@ impl Drop for Claim<'_> {
                 self.staged
                     .changes
                     .insert(self.id.clone(), State::Open(self.edit.clone()));
+                // It may have been the oldest, and left the queue while it was being written.
+                let mut open = self
+                    .staged
+                    .open
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
+                if !open.contains(&self.id) {
+                    open.push_back(self.id.clone());
+                }
             }
         }
     }

@@ -3,6 +3,9 @@
 use terret_tiers::{CallContext, ToolError};
 use tokio::sync::oneshot;
 
+/// Patterns and trees are gone through by recursion here and there.
+pub(crate) const STACK: usize = 16 * 1024 * 1024;
+
 /// Does blocking work beside the caller's runtime, whichever that is.
 ///
 /// When the returned future is dropped, the work is told to stop as if the call's token had fired;
@@ -18,6 +21,7 @@ pub(crate) async fn run<T: Send + 'static>(
     let deadline = context.deadline();
     std::thread::Builder::new()
         .name("terret-structural".to_owned())
+        .stack_size(STACK)
         .spawn(move || {
             let interrupted = || {
                 stop.is_cancelled()

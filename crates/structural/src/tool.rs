@@ -105,13 +105,15 @@ impl Structural {
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<(), String> {
         let root = &self.shared.root;
-        self.search(pattern, language, |search| {
+        let all = self.search(pattern, language, |search| {
             search.each(&|| false, &mut |found| each(&render::found(root, &found)))
-        })
+        });
+        all.map(|_| ())
     }
 
     /// Hands out where every match in the whole working directory is: its file, below the working
-    /// directory, and its bytes. Ordered as in [`each`](Self::each), until `each` breaks.
+    /// directory, and its bytes. Ordered as in [`each`](Self::each), until `each` breaks. Gives the
+    /// files that were not searched, or not to their end.
     ///
     /// # Errors
     ///
@@ -121,16 +123,15 @@ impl Structural {
         pattern: &str,
         language: Option<&str>,
         each: &mut dyn FnMut(&Path, Range<usize>) -> ControlFlow<()>,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<PathBuf>, String> {
         let root = &self.shared.root;
-        self.search(pattern, language, |search| {
+        let below = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
+        let skipped = self.search(pattern, language, |search| {
             search.each(&|| false, &mut |found| {
-                each(
-                    found.path.strip_prefix(root).unwrap_or(&found.path),
-                    found.bytes,
-                )
+                each(&below(&found.path), found.bytes)
             })
-        })
+        })?;
+        Ok(skipped.iter().map(|file| below(&file.path)).collect())
     }
 
     fn search<T>(

@@ -5,7 +5,7 @@
 use terret_grammars::{GrammarSource, Shipped};
 use terret_structural::matcher::find;
 use terret_structural::pattern::Pattern;
-use terret_structural::rewrite::{Rewritten, Site, Template, rewrite};
+use terret_structural::rewrite::{RewriteError, Rewritten, Site, Template, rewrite};
 
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
 
@@ -446,4 +446,38 @@ fn broken_syntax() {
         rewritten.broken, None,
         "errors that were there before do not count"
     );
+}
+
+/// What would grow beyond all bounds is an error.
+#[test]
+fn nesting_is_bounded() {
+    let run = |template: &str, depth: usize| {
+        let source = format!("x = {}1{};", "f(".repeat(depth), ")".repeat(depth));
+        let grammar = Shipped.grammar("typescript").unwrap();
+        let pattern = Pattern::compile(&grammar, "f($X)", None).unwrap();
+        let template = Template::compile(template, &pattern).unwrap();
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(grammar.language()).unwrap();
+        let tree = parser.parse(&source, None).unwrap();
+        let found = find(&pattern, &tree, source.as_bytes(), &|| false);
+        let sites: Vec<Site> = found
+            .matches
+            .into_iter()
+            .map(|found| Site { edit: 0, found })
+            .collect();
+        rewrite(
+            &grammar,
+            &tree,
+            source.as_bytes(),
+            &sites,
+            &[template],
+            &|| false,
+        )
+    };
+    assert_eq!(run("g($X)", 400).unwrap().replacements, 400);
+    assert_eq!(
+        run("g($X)", 20_000),
+        Err(RewriteError::TooNested { line: 1 })
+    );
+    assert_eq!(run("g($X, $X)", 60), Err(RewriteError::TooLarge));
 }

@@ -23,8 +23,8 @@ struct File {
     near: Vec<(Range<usize>, String)>,
     /// Where another context would find it, and which.
     later: Vec<(Range<usize>, String)>,
-    /// Whether it could be searched in the time that a search gives a file.
-    slow: bool,
+    /// The kinds of code that the pattern is read as.
+    kinds: Vec<String>,
 }
 
 /// Reads places and tells each with its facts; how many there were. Places of a file follow each
@@ -80,9 +80,7 @@ fn read(folder: &str, path: &str, patterns: &[Pattern]) -> Result<File, Box<dyn 
     let source = std::fs::read(Path::new(folder).join(path))?;
     let mut parser = Parser::new();
     parser.set_language(patterns[0].grammar().language())?;
-    let begun = std::time::Instant::now();
     let tree = parser.parse(&source, None).ok_or("nothing stops it")?;
-    let slow = begun.elapsed() > std::time::Duration::from_secs(1);
     let near = near_misses(&patterns[0], &tree, &source, &|| false);
     let later = patterns[1..].iter().flat_map(|pattern| {
         let found = find(pattern, &tree, &source, &|| false);
@@ -99,9 +97,13 @@ fn read(folder: &str, path: &str, patterns: &[Pattern]) -> Result<File, Box<dyn 
             .map(|miss| (miss.range, miss.extras))
             .collect(),
         later: later.collect(),
+        kinds: patterns[0]
+            .readings()
+            .iter()
+            .map(|reading| reading.kind().to_owned())
+            .collect(),
         source,
         tree,
-        slow,
     })
 }
 
@@ -123,46 +125,76 @@ impl File {
             "start": range.start,
             "end": range.end,
             "text": String::from_utf8_lossy(cut),
-            "kind": node.kind(),
-            "parents": parents(node),
+            "kinds": same_place(node),
             "exact": node.start_byte() == range.start && node.end_byte() == range.end,
             "error_inside": node.has_error(),
-            "error_around": around(node).any(Node::is_error_or_missing),
-            "file_errors": root.has_error(),
-            "comment": holds_extra(node),
+            "comment": comment_before(node, 3),
+            "wildcard": holds(node, "_"),
+            "commas": commas(node, 2),
+            "fields": fields(node),
             "utf8": std::str::from_utf8(&self.source).is_ok(),
             "near": at(&self.near),
             "later": at(&self.later),
-            "slow": self.slow,
+            "read_as": self.kinds,
         })
     }
 }
 
-trait Broken {
-    fn is_error_or_missing(self) -> bool;
+/// The kinds of the node and of those inside it that cover the same bytes.
+fn same_place(node: Node<'_>) -> Vec<&str> {
+    let around = std::iter::successors(Some(node), |inner| {
+        let outer = inner.parent()?;
+        (outer.byte_range() == inner.byte_range()).then_some(outer)
+    });
+    let inside = std::iter::successors(inner(node), |node| inner(*node));
+    around.chain(inside).map(|node| node.kind()).collect()
 }
 
-impl Broken for Node<'_> {
-    fn is_error_or_missing(self) -> bool {
-        self.is_error() || self.is_missing()
-    }
+fn inner(outer: Node<'_>) -> Option<Node<'_>> {
+    let child = outer.named_child(0)?;
+    (child.byte_range() == outer.byte_range()).then_some(child)
 }
 
-fn around(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    std::iter::successors(Some(node), |node| node.parent())
-}
-
-fn parents(node: Node<'_>) -> Vec<&str> {
-    around(node)
-        .skip(1)
-        .take(4)
-        .map(|node| node.kind())
-        .collect()
-}
-
-/// Whether there is a comment, or whatever else may stand anywhere.
-fn holds_extra(node: Node<'_>) -> bool {
+/// Whether a comment, or what else may stand anywhere, stands before another part of the code, at
+/// most so deep inside.
+fn comment_before(node: Node<'_>, depth: usize) -> bool {
     let mut cursor = node.walk();
-    node.children(&mut cursor)
-        .any(|child| child.is_extra() || holds_extra(child))
+    let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+    let before = children
+        .iter()
+        .enumerate()
+        .any(|(at, child)| child.is_extra() && at + 1 < children.len());
+    before
+        || depth > 1
+            && children
+                .iter()
+                .any(|child| comment_before(*child, depth - 1))
+}
+
+/// Whether a token of this kind stands somewhere inside.
+fn holds(node: Node<'_>, kind: &str) -> bool {
+    let mut cursor = node.walk();
+    node.kind() == kind || node.children(&mut cursor).any(|child| holds(child, kind))
+}
+
+/// The most commas that one list has, at most so deep inside.
+fn commas(node: Node<'_>, depth: usize) -> usize {
+    let mut cursor = node.walk();
+    let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+    let own = children.iter().filter(|child| child.kind() == ",").count();
+    let inside = children.iter().map(|child| match depth {
+        0 | 1 => 0,
+        _ => commas(*child, depth - 1),
+    });
+    inside.max().unwrap_or(0).max(own)
+}
+
+/// The names of the fields that the node has.
+fn fields(node: Node<'_>) -> Vec<&str> {
+    let count = u32::try_from(node.child_count()).unwrap_or(0);
+    let mut names: Vec<&str> = (0..count)
+        .filter_map(|at| node.field_name_for_child(at))
+        .collect();
+    names.dedup();
+    names
 }

@@ -4,7 +4,8 @@
 //! - `measure render FOLDER LANGUAGE PATTERN`: all matches, each printed as an answer shows it
 //! - `measure parse FOLDER EXTENSION LANGUAGE [LITERAL…]`: the floor of a search: reads every file of
 //!   that extension, and parses those that hold all the literals
-//! - `measure ranges FOLDER LANGUAGE PATTERN`: where the matches are, a line of JSON each
+//! - `measure ranges FOLDER LANGUAGE PATTERN`: where the matches are, a line of JSON each, then
+//!   the files that were not searched to their end
 //! - `measure facts FOLDER LANGUAGE PATTERN <PLACES`: what can be said of other places, given and told
 //!   in the same form
 
@@ -44,14 +45,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ["ranges", folder, language, pattern] => {
             let mut count = 0_usize;
-            Structural::new(folder).ranges(pattern, Some(language), &mut |path, range| {
-                count += 1;
-                let line = json!({ "path": path, "start": range.start, "end": range.end });
-                match writeln!(out, "{line}") {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            })?;
+            let skipped =
+                Structural::new(folder).ranges(pattern, Some(language), &mut |path, range| {
+                    count += 1;
+                    let line = json!({ "path": path, "start": range.start, "end": range.end });
+                    match writeln!(out, "{line}") {
+                        Ok(()) => ControlFlow::Continue(()),
+                        Err(_) => ControlFlow::Break(()),
+                    }
+                })?;
+            for path in skipped {
+                writeln!(out, "{}", json!({ "skipped": path }))?;
+            }
             writeln!(out, "{count} matches")?;
         }
         ["facts", folder, language, pattern] => {

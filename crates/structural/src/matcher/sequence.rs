@@ -49,6 +49,8 @@ pub(super) struct Sequence<'p, 't> {
     /// The variables in the order in which they were bound, to undo a choice.
     trail: Vec<u8>,
     steps: u32,
+    /// The steps of all candidates since the caller was asked last whether to go on.
+    spent: u32,
     window: bool,
     taken: usize,
     /// For a run of the pattern in a list: the ends that were tried in vain.
@@ -70,6 +72,7 @@ impl<'p, 't> Sequence<'p, 't> {
             bound: vec![None; compiled.variables.len()],
             trail: Vec::new(),
             steps: 0,
+            spent: 0,
             window: false,
             taken: 0,
             failed: HashMap::new(),
@@ -106,6 +109,26 @@ impl<'p, 't> Sequence<'p, 't> {
 
     pub(super) fn source(&self) -> &'t [u8] {
         self.source
+    }
+
+    /// Whether so much was done that it is time to ask whether to go on.
+    pub(super) fn has_spent_much(&mut self) -> bool {
+        let much = self.spent > MOST_STEPS / 4;
+        if much {
+            self.spent = 0;
+        }
+        much
+    }
+
+    /// Whether a window may begin with this sibling, by its kind alone.
+    pub(super) fn may_start(&self, reading: usize, first: Child<'t>) -> bool {
+        match (&self.compiled.readings[reading].roots[0], first) {
+            (
+                Node::Inner { kind, .. } | Node::Leaf { kind, .. } | Node::Token { kind },
+                Child::Node(node),
+            ) => *kind == node.kind_id(),
+            _ => true,
+        }
     }
 
     /// Whether the last candidate took too many steps to be decided.
@@ -233,6 +256,7 @@ impl<'p, 't> Sequence<'p, 't> {
     ) -> bool {
         loop {
             self.steps += 1;
+            self.spent += 1;
             if self.steps > self.most_steps() {
                 return false;
             }
@@ -386,7 +410,11 @@ impl<'p, 't> Sequence<'p, 't> {
         while end < list.end && self.may_take(run, end) {
             end += 1;
             let offset = end - list.start;
-            if tried.contains(&offset) || self.arena[end - 1].is_separator(&self.compiled.tables) {
+            if tried.contains(&offset) {
+                end = list.start + tried.end - 1;
+                continue;
+            }
+            if self.arena[end - 1].is_separator(&self.compiled.tables) {
                 self.steps += 1;
                 continue;
             }

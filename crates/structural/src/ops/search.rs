@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use memchr::memchr_iter;
 use terret_grammars::GrammarSource;
@@ -20,6 +21,9 @@ use crate::walk::Target;
 const MOST_LINES: usize = 3;
 /// The most bytes of a line, or of a captured text, that are kept.
 const MOST_BYTES: usize = 400;
+
+/// How long to look for near misses. What was found by then is told.
+const MOST_TIME_NEAR: Duration = Duration::from_secs(2);
 
 /// A search with its arguments resolved.
 pub(crate) struct Search<'a> {
@@ -91,6 +95,7 @@ impl Search<'_> {
             target: &self.target,
             threads: self.threads,
             interrupted,
+            near: false,
         };
         let wanted = self.max_results;
         let mut matches: Vec<Located> = Vec::new();
@@ -121,10 +126,13 @@ impl Search<'_> {
             return Err(Error::Interrupted);
         }
         let near = if matches.is_empty() && later.is_empty() {
-            near(&request, &mut languages)
+            near(&request, summary.with_words, &mut languages)
         } else {
             Near::default()
         };
+        if interrupted() {
+            return Err(Error::Interrupted);
+        }
         let (read_as, rejected) = readings(&languages, 0);
         if read_as.is_empty() {
             return Err(nothing_searched(&self.target, rejected));
@@ -160,12 +168,13 @@ impl Search<'_> {
         Ok(count)
     }
 
-    /// Hands out the matches one by one, in their order.
+    /// Hands out the matches one by one, in their order; gives the files that were not searched, or
+    /// not to their end.
     pub(crate) fn each(
         &self,
         interrupted: &(dyn Fn() -> bool + Sync),
         each: &mut dyn FnMut(Located) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Skipped>, Error> {
         let visit = |file: &Parsed<'_>, found: Found| located(file, &found, usize::MAX);
         self.visit(interrupted, &visit, &mut |found| {
             found.into_iter().try_for_each(&mut *each)
@@ -177,7 +186,7 @@ impl Search<'_> {
         interrupted: &(dyn Fn() -> bool + Sync),
         visit: &(dyn Fn(&Parsed<'_>, Found) -> T + Sync),
         consume: &mut dyn FnMut(T) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Skipped>, Error> {
         let patterns = [self.pattern.clone()];
         let mut languages = Languages::new(
             self.grammars,
@@ -190,14 +199,14 @@ impl Search<'_> {
             target: &self.target,
             threads: self.threads,
             interrupted,
+            near: false,
         };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
             let value = value.map(|mut found| visit(file, found.swap_remove(0)));
             Visit { value, incomplete }
         };
-        search::run(&request, &mut languages, &visit, consume);
-        Ok(())
+        Ok(search::run(&request, &mut languages, &visit, consume).skipped)
     }
 }
 
@@ -210,9 +219,18 @@ pub(crate) struct Near {
     pub(crate) in_macros: usize,
 }
 
-/// Counts what the candidates have that the pattern does not show. Only files with the pattern's
-/// literals are parsed for it.
-fn near(request: &Request<'_>, languages: &mut Languages<'_>) -> Near {
+/// Counts what the candidates have that the pattern does not show, in the files that hold its words.
+fn near(request: &Request<'_>, files: Vec<PathBuf>, languages: &mut Languages<'_>) -> Near {
+    if files.is_empty() {
+        return Near::default();
+    }
+    let until = Instant::now() + MOST_TIME_NEAR;
+    let request = Request {
+        target: &request.target.with_files(files),
+        threads: request.threads,
+        interrupted: &|| Instant::now() > until || (request.interrupted)(),
+        near: true,
+    };
     let visit = |file: &Parsed<'_>| {
         let pattern = &file.patterns[0];
         let misses = matcher::near_misses(pattern, file.tree, file.source, file.late);
@@ -224,7 +242,7 @@ fn near(request: &Request<'_>, languages: &mut Languages<'_>) -> Near {
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut near = Near::default();
-    search::run(request, languages, &visit, &mut |found| {
+    search::run(&request, languages, &visit, &mut |found| {
         let (misses, in_macro): (Vec<NearMiss>, bool) = found;
         near.in_macros += usize::from(in_macro);
         for miss in misses {

@@ -97,6 +97,7 @@ impl Stage<'_> {
             target: &self.target,
             threads: self.threads,
             interrupted,
+            near: false,
         };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();

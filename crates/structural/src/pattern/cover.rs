@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tree_sitter::Node as Syntax;
+use tree_sitter::{Node as Syntax, Tree};
 
 use super::tables::Tables;
 
@@ -72,4 +72,25 @@ fn inner_error(node: Syntax<'_>) -> usize {
         .filter(|child| child.has_error())
         .find_map(first_error);
     nested.unwrap_or_else(|| node.end_byte())
+}
+
+/// Whether the tree nests deeper than that.
+pub(super) fn is_deep(tree: &Tree, most: usize) -> bool {
+    let mut cursor = tree.walk();
+    let mut depth = 0;
+    loop {
+        if cursor.goto_first_child() {
+            depth += 1;
+            if depth > most {
+                return true;
+            }
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+            depth -= 1;
+        }
+    }
 }

@@ -17,6 +17,8 @@ pub(super) enum Failure {
     },
     /// The nodes do not tile the fragment.
     Cover,
+    /// The syntax nests too deep.
+    Deep,
     /// There is nothing but a comment.
     OnlyComment,
 }
@@ -40,6 +42,15 @@ pub(super) fn explain(
     failures: &[Failure],
 ) -> PatternError {
     let language = grammar.data().name.clone();
+    if failures
+        .iter()
+        .any(|failure| matches!(failure, Failure::Deep))
+    {
+        return PatternError::Nothing(
+            "the pattern nests too deep: write the part that matters, with `$X` for the rest"
+                .to_owned(),
+        );
+    }
     if failures
         .iter()
         .any(|failure| matches!(failure, Failure::OnlyComment))

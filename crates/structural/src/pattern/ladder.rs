@@ -12,6 +12,7 @@ use terret_grammars::{Context, Grammar};
 use tree_sitter::{Node as Syntax, Parser, Tree};
 
 use crate::parse::parser;
+use crate::search::prefilter::Need;
 
 use super::cover::{self, cover, innermost};
 use super::failure::{self, Failure};
@@ -20,6 +21,9 @@ use super::shape::{Builder, Hole, Misfit, Node};
 use super::tables::Tables;
 use super::{Compiled, Fragment, PatternError, Piece, Reading, literals_of};
 
+/// How deep the syntax of a pattern may nest.
+const MOST_DEPTH: usize = 300;
+
 pub(super) fn compile(
     grammar: &Grammar,
     text: &str,
@@ -27,6 +31,11 @@ pub(super) fn compile(
 ) -> Result<Compiled, PatternError> {
     let fragment = Fragment::of_pattern(text)?;
     check_content(&fragment)?;
+    if fragment.holes().count() > usize::from(u8::MAX) {
+        return Err(PatternError::Nothing(
+            "the pattern has more than 255 metavariables: use runs, `$$$`".to_owned(),
+        ));
+    }
     let contexts = contexts(grammar, context)?;
     let mut ladder = Ladder {
         grammar,
@@ -49,8 +58,14 @@ pub(super) fn compile(
             .map(|text| memmem::Finder::new(text).into_owned())
             .collect()
     };
+    let token = |kind: u16| {
+        let token = grammar.language().node_kind_for_id(kind);
+        token.unwrap_or_default().to_owned()
+    };
+    let need = |reading: &Reading| Need::of(reading, &ladder.tables, &token);
     Ok(Compiled {
         literals: readings[..active].iter().map(literals).collect(),
+        needs: readings[..active].iter().map(need).collect(),
         grammar: grammar.clone(),
         repeats: named > ladder.variables.len(),
         runs: readings.iter().map(runs).max().unwrap_or(0),
@@ -202,6 +217,10 @@ impl Ladder<'_> {
         for choice in choices {
             let scaffold = self.scaffold(context, choice);
             let tree = self.parser.parse(&scaffold.text, None)?;
+            if cover::is_deep(&tree, MOST_DEPTH) {
+                self.failures.push(Failure::Deep);
+                return None;
+            }
             match self.accept(context, &scaffold, &tree) {
                 Ok(reading) if !reading.completed && reading.misused_keywords.is_empty() => {
                     return Some(reading);

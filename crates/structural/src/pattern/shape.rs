@@ -145,17 +145,14 @@ fn quotes(text: &[u8]) -> (usize, usize) {
 
 /// White space and continued lines.
 fn is_layout(text: &[u8]) -> bool {
-    let mut bytes = text.iter().peekable();
-    while let Some(byte) = bytes.next() {
-        let continues = *byte == b'\\'
-            && bytes
-                .peek()
-                .is_some_and(|next| matches!(next, b'\n' | b'\r'));
-        if !byte.is_ascii_whitespace() && !continues {
-            return false;
-        }
-    }
-    true
+    let is_space = |text: &str| {
+        text.chars()
+            .all(|letter| letter.is_whitespace() || letter == '\u{feff}')
+    };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return false;
+    };
+    is_space(text) || is_space(&text.replace("\\\n", "").replace("\\\r", ""))
 }
 
 /// A separator at the end, or right before the closing bracket, means nothing.

@@ -9,6 +9,11 @@ use super::layout::{self, KEPT_LINE_END};
 use super::template::{Part, Template};
 use super::{File, RewriteError, Site, contains, delete};
 
+/// How deep matches may nest in matches.
+const MOST_NESTED: usize = 500;
+/// The most bytes that the replacements of one file are composed of.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
 /// A replaced site as a whole, or one of its template's metavariables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -55,6 +60,7 @@ impl<'a> Plan<'a> {
         };
         plan.collect(file.tree.root_node());
         plan.check_overlaps()?;
+        plan.check_nesting()?;
         Ok(plan)
     }
 
@@ -110,12 +116,33 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    pub(super) fn compose(&self, groups: &[Place]) -> Composed {
+    /// Sites inside sites are composed by recursion.
+    fn check_nesting(&self) -> Result<(), RewriteError> {
+        let mut ends: Vec<usize> = Vec::new();
+        for site in self.sites {
+            let range = &site.found.range;
+            while ends.last().is_some_and(|end| *end <= range.start) {
+                ends.pop();
+            }
+            ends.push(range.end);
+            if ends.len() > MOST_NESTED {
+                let line = self.file.text[..range.start].matches('\n').count() + 1;
+                return Err(RewriteError::TooNested { line });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn compose(&self, groups: &[Place]) -> Result<Composed, RewriteError> {
         self.compose_grouped(groups, "@")
     }
 
     /// Composes with some places grouped; `group` holds an `@` for what is inside.
-    pub(super) fn compose_grouped(&self, groups: &[Place], group: &str) -> Composed {
+    pub(super) fn compose_grouped(
+        &self,
+        groups: &[Place],
+        group: &str,
+    ) -> Result<Composed, RewriteError> {
         let (open, close) = group.split_once('@').unwrap_or(("", ""));
         let mut run = Run {
             plan: self,
@@ -124,12 +151,16 @@ impl<'a> Plan<'a> {
             close,
             composed: Composed::default(),
             rendered: HashSet::new(),
+            room: MOST_BYTES,
         };
         run.file();
+        if run.room == 0 {
+            return Err(RewriteError::TooLarge);
+        }
         let mut composed = run.composed;
         composed.replaced = run.rendered.len() - composed.unchanged;
         composed.dropped = self.sites.len() - run.rendered.len();
-        composed
+        Ok(composed)
     }
 
     /// The sites that stand in the range and in no other site there, of those from `first` on.
@@ -159,6 +190,9 @@ struct Run<'p, 'a> {
     composed: Composed,
     /// The sites that came to stand in the new text, or to be deleted.
     rendered: HashSet<usize>,
+    /// How many more bytes may be composed. A template that uses a metavariable twice doubles what
+    /// is nested in it, level by level.
+    room: usize,
 }
 
 /// A text under composition, with the places in it.
@@ -278,6 +312,9 @@ impl Run<'_, '_> {
     /// The replacement of a site, laid out for the place where the site stands.
     fn site(&mut self, site: usize) -> Piece {
         self.rendered.insert(site);
+        if self.room == 0 {
+            return Piece::default();
+        }
         let found = self.plan.sites[site].found.clone();
         self.count_comments(site, &found.range);
         let file = self.plan.file;
@@ -310,6 +347,7 @@ impl Run<'_, '_> {
         }
         let whole = Place { site, part: None };
         self.group(&mut piece, whole, 0);
+        self.room = self.room.saturating_sub(piece.text.len());
         piece
     }
 
@@ -424,7 +462,8 @@ impl Run<'_, '_> {
         index: usize,
         base_indent: &str,
     ) -> usize {
-        let is_separator = |letter: char| matches!(letter, ',' | ';');
+        // A `;` ends the statement before it, whatever follows.
+        let is_separator = |letter: char| letter == ',';
         let Some(Part::Literal(after)) = parts.get(index + 1) else {
             let kept = piece
                 .text
