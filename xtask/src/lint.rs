@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use crate::bench;
 use crate::report::Report;
 use crate::shell::{self, Shell};
 use crate::tidy;
@@ -24,6 +25,7 @@ pub(crate) fn run(workspace: &Workspace, report: &mut Report) {
         )
     });
     report.check("tidy", || tidy::run(workspace));
+    report.check("benchmarks", || bench::check(workspace));
 }
 
 /// Cargo has said what is wrong: its failure is the one problem.

@@ -12,6 +12,7 @@
 mod bench;
 mod boundaries;
 mod catalogue;
+mod diff;
 mod libtest;
 mod lint;
 mod package;
@@ -56,15 +57,41 @@ enum Task {
     Bench {
         /// Which family
         family: bench::Family,
-        /// Print JSON in place of a table
-        #[arg(long)]
-        json: bool,
         /// How often each command runs, after once for warming up
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
         runs: u16,
+        #[command(flatten)]
+        then: Then,
+    },
+    /// Runs patterns by Terret and by `ast-grep`; fails on a difference that has no known reason
+    DiffStructural {
+        /// Take about so many MiB of each tree in place of all of it
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+        mib: Option<u64>,
+        /// Write the figures to docs/benchmarks.md
+        #[arg(long)]
+        save: bool,
     },
     /// Checks that the tests named in docs/catalogue exist
     Catalogue,
+}
+
+/// What `bench` does in place of printing the tables of what it measured.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Then {
+    /// Print JSON in place of tables
+    #[arg(long)]
+    json: bool,
+    /// Write the JSON to docs/benchmarks/ and the tables to docs/benchmarks.md
+    #[arg(long)]
+    save: bool,
+    /// Measure nothing: make the tables of docs/benchmarks.md anew from the JSON
+    #[arg(long)]
+    redo: bool,
+    /// Measure nothing: fail if the tables are not what the JSON gives, or lack a row
+    #[arg(long)]
+    check: bool,
 }
 
 fn main() -> ExitCode {
@@ -94,10 +121,28 @@ fn run(task: Task) -> Result<bool> {
             readme::run(&workspace)?;
             return Ok(true);
         }
-        Task::Bench { family, json, runs } => {
-            bench::run(&workspace, family, json, runs)?;
-            return Ok(true);
+        Task::DiffStructural { mib, save } => {
+            let unexplained = diff::run(&workspace, mib, save)?;
+            diff::show(&unexplained);
+            return Ok(unexplained.is_empty());
+        }
+        Task::Bench { family, runs, then } => {
+            let problems = bench::run(&workspace, family, runs, then.chosen())?;
+            problems.iter().for_each(|problem| println!("{problem}"));
+            return Ok(problems.is_empty());
         }
     }
     Ok(report.close())
+}
+
+impl Then {
+    fn chosen(&self) -> bench::Then {
+        match self {
+            Then { json: true, .. } => bench::Then::Json,
+            Then { save: true, .. } => bench::Then::Save,
+            Then { redo: true, .. } => bench::Then::Redo,
+            Then { check: true, .. } => bench::Then::Check,
+            _ => bench::Then::Table,
+        }
+    }
 }

@@ -24,7 +24,9 @@ const ALL: [&str; 2] = ["--workspace", "--all-features"];
 /// The last runs of every step, whatever went wrong before: one run names all that is wrong.
 pub(crate) fn run(mut workspace: Workspace, ci: bool, report: &mut Report) -> Result<()> {
     let folder = workspace.scratch()?.join("tools");
-    report.step("tools", || tools::install(&workspace.shell, &folder, ci));
+    report.step("tools", || {
+        tools::install(&workspace.shell, &folder, tools::Task::Test, ci)
+    });
     let mut shell = workspace
         .shell
         .clone()

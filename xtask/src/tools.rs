@@ -21,11 +21,23 @@ struct Table {
 struct Tool {
     /// The program that has to be found.
     name: String,
+    #[serde(default)]
+    task: Task,
     /// With these arguments it ends with 0 if it works.
     check: Vec<String>,
-    /// What is not tested without it.
+    /// What is not done without it.
     why: String,
     install: Install,
+}
+
+/// What a tool is needed for.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Task {
+    #[default]
+    Test,
+    /// Measurements, and comparisons with another program.
+    Bench,
 }
 
 #[derive(Debug, Deserialize)]
@@ -55,19 +67,32 @@ enum Install {
 
 /// Where the tools that are installed for this checkout only put their programs.
 pub(crate) fn bins(folder: &Path) -> Vec<PathBuf> {
-    ["bin", "python/bin", "npm/node_modules/.bin"]
-        .iter()
-        .map(|path| folder.join(path))
-        .collect()
+    // ripgrep's package has a package of its own for each platform, and the program is there.
+    let ripgrep = format!(
+        "npm/node_modules/@vscode/ripgrep-{}-{}/bin",
+        std::env::consts::OS.replace("macos", "darwin"),
+        match std::env::consts::ARCH {
+            "x86_64" => "x64",
+            "aarch64" => "arm64",
+            other => other,
+        }
+    );
+    let bins = ["bin", "python/bin", "npm/node_modules/.bin", &ripgrep];
+    bins.iter().map(|path| folder.join(path)).collect()
 }
 
-/// Looks for every tool of the table and installs what is missing. What can't be had is a failure
+/// Looks for every tool of the table for this task and installs what is missing. What can't be had is a failure
 /// if `required`, and a sentence otherwise: the tests that need it skip themselves.
-pub(crate) fn install(shell: &Shell, folder: &Path, required: bool) -> Result<(Totals, String)> {
+pub(crate) fn install(
+    shell: &Shell,
+    folder: &Path,
+    task: Task,
+    required: bool,
+) -> Result<(Totals, String)> {
     let table: Table = toml::from_str(TABLE).context("xtask/tools.toml")?;
     let root = shell::read(shell.command("id", &["-u"])).is_ok_and(|user| user.trim() == "0");
     let mut missing = Vec::new();
-    for tool in &table.tool {
+    for tool in table.tool.iter().filter(|tool| tool.task == task) {
         if works(tool, shell, folder) {
             continue;
         }

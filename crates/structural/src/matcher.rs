@@ -87,15 +87,23 @@ pub fn find(
     search.found
 }
 
-/// The candidates that would match but for what they have more than the pattern shows: for each the
-/// names of that, joined by ` + `.
+/// A candidate that would match but for what it has more than the pattern shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearMiss {
+    /// The bytes that it covers.
+    pub range: Range<usize>,
+    /// The names of what it has more, joined by ` + `.
+    pub extras: String,
+}
+
+/// The candidates that would match but for what they have more than the pattern shows.
 #[must_use]
 pub fn near_misses(
     pattern: &Pattern,
     tree: &Tree,
     source: &[u8],
     interrupted: &dyn Fn() -> bool,
-) -> Vec<String> {
+) -> Vec<NearMiss> {
     let compiled = pattern.compiled();
     let mut sequence = Sequence::lenient(compiled, tree, source);
     let roots = Roots::of(&compiled.readings[..compiled.active]);
@@ -103,12 +111,15 @@ pub fn near_misses(
     each_node(tree, interrupted, |node| {
         let mut readings = roots.of_kind(node.kind_id());
         if readings.any(|reading| sequence.start(reading, &[Child::Node(node)])) {
-            misses.push(sequence.extras().join(" + "));
+            misses.push(NearMiss {
+                range: node.byte_range(),
+                extras: sequence.extras().join(" + "),
+            });
         }
         !sequence.has_spent_much() || !interrupted()
     });
     // A candidate without extras is a match.
-    misses.retain(|miss| !miss.is_empty());
+    misses.retain(|miss| !miss.extras.is_empty());
     misses
 }
 

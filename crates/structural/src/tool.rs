@@ -4,7 +4,7 @@ mod ast_edit;
 mod ast_grep;
 mod resolve;
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -105,9 +105,33 @@ impl Structural {
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<(), String> {
         let root = &self.shared.root;
-        self.search(pattern, language, |search| {
+        let all = self.search(pattern, language, |search| {
             search.each(&|| false, &mut |found| each(&render::found(root, &found)))
-        })
+        });
+        all.map(|_| ())
+    }
+
+    /// Hands out where every match in the whole working directory is: its file, below the working
+    /// directory, and its bytes. Ordered as in [`each`](Self::each), until `each` breaks. Gives the
+    /// files that were not searched, or not to their end.
+    ///
+    /// # Errors
+    ///
+    /// The message for a model, when nothing can be searched.
+    pub fn ranges(
+        &self,
+        pattern: &str,
+        language: Option<&str>,
+        each: &mut dyn FnMut(&Path, Range<usize>) -> ControlFlow<()>,
+    ) -> Result<Vec<PathBuf>, String> {
+        let root = &self.shared.root;
+        let below = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
+        let skipped = self.search(pattern, language, |search| {
+            search.each(&|| false, &mut |found| {
+                each(&below(&found.path), found.bytes)
+            })
+        })?;
+        Ok(skipped.iter().map(|file| below(&file.path)).collect())
     }
 
     fn search<T>(

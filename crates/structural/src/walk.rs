@@ -156,5 +156,26 @@ fn clean(path: &Path) -> PathBuf {
             other => clean.push(other),
         }
     }
+    if clean.as_os_str().is_empty() {
+        clean.push(".");
+    }
     clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspace_may_be_where_the_process_is() {
+        for (path, cleaned) in [
+            (".", "."),
+            ("./a", "a"),
+            ("a/..", "."),
+            ("..", ".."),
+            ("/a/./b", "/a/b"),
+        ] {
+            assert_eq!(clean(Path::new(path)), Path::new(cleaned), "{path}");
+        }
+    }
 }

@@ -1,90 +1,223 @@
-//! `terret call ast_grep` over the Rust sources that cargo has unpacked: a large tree that every
-//! machine which builds this has.
+//! Searches by pattern, beside `ast-grep` and `rg` over the same trees.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use cargo_metadata::MetadataCommand;
 use serde_json::json;
 
+use super::corpora::{self, Corpus};
+use super::measure::Ask;
 use super::{Case, Suite};
 use crate::shell;
+use crate::tools;
 use crate::workspace::Workspace;
 
-/// More than there are, so that no search stops early.
-const ALL: usize = 10_000_000;
+/// What is looked for in the sources of a language.
+struct Searches {
+    language: &'static str,
+    extension: &'static str,
+    /// The name of the language's files for `rg --type`.
+    kind: &'static str,
+    /// A pattern that few files hold, and its literals: that of the fewest files first.
+    selective: (&'static str, &'static [&'static str]),
+}
 
-/// Name, pattern, and after how many results the search may stop.
-const CASES: &[(&str, &str, usize)] = &[
-    // A literal that few files hold: what counts is how fast the others are passed over.
-    ("selective", "Box::leak($X)", ALL),
-    // Every file has to be parsed.
-    ("unselective", "$F($$$A)?", ALL),
-    // As people use it.
-    ("first 50", "$F($$$A)?", 50),
+const SEARCHES: &[Searches] = &[
+    Searches {
+        language: "python",
+        extension: "py",
+        kind: "py",
+        selective: ("os.path.expanduser($A)", &["expanduser", "path", "os"]),
+    },
+    Searches {
+        language: "typescript",
+        extension: "ts",
+        kind: "ts",
+        selective: ("JSON.parse($A)", &["parse", "JSON"]),
+    },
+    Searches {
+        language: "rust",
+        extension: "rs",
+        kind: "rust",
+        selective: ("Box::leak($A)", &["leak", "Box"]),
+    },
+    Searches {
+        language: "go",
+        extension: "go",
+        kind: "go",
+        selective: ("errors.Is($A, $B)", &["errors", "Is"]),
+    },
 ];
 
+/// Nothing is called that.
+const NOWHERE: (&str, &str) = ("zzNoSuchName($A)", "zzNoSuchName");
+/// Every call of a method: it has no literal.
+const EVERYWHERE: &str = "$A.$B($$$C)";
+
+/// Builds what is measured, fetches what it is measured against, and says what to run.
 pub(super) fn suite(workspace: &Workspace) -> Result<Suite> {
-    shell::pass(
-        workspace
-            .shell
-            .cargo(&["build", "--release", "--package", "terret-cli"]),
-    )?;
-    let program = workspace.target().join("release").join("terret");
-    let corpus = registry(workspace)?;
-    let (files, bytes) = size(&corpus);
-    let corpus = corpus.to_str().context("a path that is not text")?;
-    let case = |&(name, pattern, most): &(&str, &str, usize)| {
-        let arguments = json!({ "pattern": pattern, "language": "rust", "max_results": most });
-        let args = ["-C", corpus, "call", "ast_grep"].map(str::to_owned);
-        Case {
-            name: name.to_owned(),
-            program: program.clone().into(),
-            args: args.into_iter().chain([arguments.to_string()]).collect(),
-        }
-    };
+    let scratch = workspace.scratch()?;
+    let tools_folder = scratch.join("tools");
+    let task = tools::Task::Bench;
+    let (_, problem) = tools::install(&workspace.shell, &tools_folder, task, true)?;
+    if !problem.is_empty() {
+        println!("{problem}");
+    }
+    let mut path = vec![build(workspace, &scratch.join("bench"))?];
+    path.extend(tools::bins(&tools_folder));
+    let corpora = corpora::get(workspace)?;
+    let shell = shell::Shell::new(&corpora.folder);
+    let mut tools = Vec::new();
+    for program in ["ast-grep", "rg"] {
+        let version = shell::read(find(&shell, &path, program, &["--version"])?)?;
+        tools.push(version.lines().next().unwrap_or_default().to_owned());
+    }
+
+    let mut cases = Vec::new();
+    for corpus in &corpora.found {
+        cases.extend(of_corpus(corpus)?);
+    }
+    if let Some(largest) = corpora.found.iter().max_by_key(|corpus| corpus.bytes) {
+        let part = first_folder(&corpora.folder.join(&largest.name))?;
+        let part = format!("{}/{part}", largest.name);
+        cases.push(fifty(largest, "fifty in a part", &part));
+    }
+    cases.push(case(
+        "",
+        "start",
+        "terret",
+        Ask::FirstByte,
+        &["terret", "tools"],
+    ));
     Ok(Suite {
-        corpus: format!(
-            "{files} Rust files of cargo's registry, {} MiB",
-            bytes / 1048576
-        ),
-        cases: CASES.iter().map(case).collect(),
+        corpora,
+        tools,
+        shell,
+        path,
+        cases,
     })
 }
 
-/// The folder of unpacked sources, by way of any crate of the registry that this is built with.
-fn registry(workspace: &Workspace) -> Result<PathBuf> {
-    let manifest = workspace.root.join("Cargo.toml");
-    let all = MetadataCommand::new()
-        .manifest_path(manifest)
-        .exec()
-        .context("cargo metadata")?;
-    let mut others = all
-        .packages
-        .iter()
-        .filter(|package| package.source.is_some());
-    let folder = others.find_map(|package| package.manifest_path.parent()?.parent());
-    Ok(folder
-        .context("nothing is built from a registry")?
-        .as_std_path()
-        .to_owned())
+/// Builds the programs and copies them to where no other build replaces them.
+pub(crate) fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
+    let shell = &workspace.shell;
+    let programs = ["--package", "terret-cli", "--package", "terret-structural"];
+    let what = ["build", "--release", "--bins", "--examples"];
+    shell::pass(shell.cargo(&[&what[..], &programs[..]].concat()))?;
+    fs::create_dir_all(folder).context("target/xtask/bench")?;
+    let release = workspace.target().join("release");
+    for program in ["terret", "examples/measure"] {
+        let from = release.join(program);
+        let to = folder.join(from.file_name().context("a program")?);
+        fs::copy(&from, &to).with_context(|| from.display().to_string())?;
+    }
+    Ok(folder.to_owned())
 }
 
-/// How many Rust files there are, and their bytes.
-fn size(folder: &Path) -> (usize, u64) {
-    let (mut files, mut bytes) = (0, 0);
-    for item in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Ok(kind) = item.file_type() else { continue };
-        let path = item.path();
-        if kind.is_dir() {
-            let (inner_files, inner_bytes) = size(&path);
-            files += inner_files;
-            bytes += inner_bytes;
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            files += 1;
-            bytes += item.metadata().map_or(0, |meta| meta.len());
-        }
+fn of_corpus(corpus: &Corpus) -> Result<Vec<Case>> {
+    let searches = SEARCHES
+        .iter()
+        .find(|searches| searches.language == corpus.language)
+        .with_context(|| format!("nothing is looked for in {}", corpus.language))?;
+    let (name, language) = (corpus.name.as_str(), searches.language);
+    let (pattern, literals) = searches.selective;
+    let rg = |literal| ["rg", "-l", "-F", "-t", searches.kind, literal, name];
+    let grep = |pattern| ["ast-grep", "run", "-l", language, "-p", pattern];
+    let measure = |mode| ["measure", mode, name, language, EVERYWHERE];
+    let parse = ["measure", "parse", name, searches.extension, language];
+    let last = Ask::LastLine;
+    let case =
+        |case_name, by, ask, words: &[&[&str]]| case(name, case_name, by, ask, &words.concat());
+    Ok(vec![
+        call(name, "selective", language, pattern, 1000, name),
+        case("selective", "rg", Ask::Lines, &[&rg(literals[0])]),
+        case("selective", "parse", last, &[&parse, literals]),
+        case(
+            "selective",
+            "ast-grep",
+            Ask::Lines,
+            &[&grep(pattern), &[name]],
+        ),
+        call(name, "none", language, NOWHERE.0, 1000, name),
+        case("none", "rg", Ask::Lines, &[&rg(NOWHERE.1)]),
+        case("none", "ast-grep", Ask::Lines, &[&grep(NOWHERE.0), &[name]]),
+        case("all, counted", "terret", last, &[&measure("count")]),
+        case("all, counted", "parse", last, &[&parse]),
+        case(
+            "all, counted",
+            "ast-grep",
+            Ask::Lines,
+            &[&grep(EVERYWHERE), &[name]],
+        ),
+        case("all, rendered", "terret", last, &[&measure("render")]),
+        case(
+            "all, rendered",
+            "ast-grep",
+            Ask::Lines,
+            &[&grep(EVERYWHERE), &["--json", name]],
+        ),
+        case(
+            "all, rendered",
+            "ast-grep, stream",
+            Ask::Lines,
+            &[&grep(EVERYWHERE), &["--json=stream", name]],
+        ),
+        fifty(corpus, "fifty", name),
+    ])
+}
+
+fn fifty(corpus: &Corpus, name: &str, folder: &str) -> Case {
+    call(&corpus.name, name, &corpus.language, EVERYWHERE, 50, folder)
+}
+
+/// A search as an agent makes it.
+fn call(
+    corpus: &str,
+    name: &str,
+    language: &str,
+    pattern: &str,
+    most: usize,
+    folder: &str,
+) -> Case {
+    let arguments = json!({ "pattern": pattern, "language": language, "max_results": most });
+    let words = [
+        "terret",
+        "-C",
+        folder,
+        "call",
+        "ast_grep",
+        &arguments.to_string(),
+    ];
+    case(corpus, name, "terret", Ask::LastLine, &words)
+}
+
+fn case(corpus: &str, name: &str, by: &str, ask: Ask, words: &[&str]) -> Case {
+    let owned = |word: &&str| (*word).to_owned();
+    Case {
+        corpus: corpus.to_owned(),
+        name: name.to_owned(),
+        by: by.to_owned(),
+        ask,
+        words: words.iter().map(owned).collect(),
     }
-    (files, bytes)
+}
+
+/// A command of a program that is looked for in these folders first.
+pub(crate) fn find(
+    shell: &shell::Shell,
+    path: &[PathBuf],
+    program: &str,
+    args: &[&str],
+) -> Result<std::process::Command> {
+    let found = shell::on_path(program, path).with_context(|| format!("there is no {program}"))?;
+    Ok(shell.command(found, args))
+}
+
+fn first_folder(folder: &Path) -> Result<String> {
+    let items = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
+    let names = items.flatten().filter(|item| item.path().is_dir());
+    let first = names.map(|item| item.file_name()).min();
+    let first = first.and_then(|name| name.into_string().ok());
+    first.with_context(|| format!("no folder in {}", folder.display()))
 }

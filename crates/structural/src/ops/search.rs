@@ -12,7 +12,7 @@ use terret_grammars::GrammarSource;
 use super::{Later, ReadAs, count_later, readings};
 use crate::error::Error;
 use crate::languages::Languages;
-use crate::matcher::{self, Found};
+use crate::matcher::{self, Found, NearMiss};
 use crate::pattern::PatternError;
 use crate::search::{self, Parsed, Request, Skipped, Visit};
 use crate::walk::Target;
@@ -168,12 +168,13 @@ impl Search<'_> {
         Ok(count)
     }
 
-    /// Hands out the matches one by one, in their order.
+    /// Hands out the matches one by one, in their order; gives the files that were not searched, or
+    /// not to their end.
     pub(crate) fn each(
         &self,
         interrupted: &(dyn Fn() -> bool + Sync),
         each: &mut dyn FnMut(Located) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Skipped>, Error> {
         let visit = |file: &Parsed<'_>, found: Found| located(file, &found, usize::MAX);
         self.visit(interrupted, &visit, &mut |found| {
             found.into_iter().try_for_each(&mut *each)
@@ -185,7 +186,7 @@ impl Search<'_> {
         interrupted: &(dyn Fn() -> bool + Sync),
         visit: &(dyn Fn(&Parsed<'_>, Found) -> T + Sync),
         consume: &mut dyn FnMut(T) -> ControlFlow<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Skipped>, Error> {
         let patterns = [self.pattern.clone()];
         let mut languages = Languages::new(
             self.grammars,
@@ -205,8 +206,7 @@ impl Search<'_> {
             let value = value.map(|mut found| visit(file, found.swap_remove(0)));
             Visit { value, incomplete }
         };
-        search::run(&request, &mut languages, &visit, consume);
-        Ok(())
+        Ok(search::run(&request, &mut languages, &visit, consume).skipped)
     }
 }
 
@@ -242,10 +242,11 @@ fn near(request: &Request<'_>, files: Vec<PathBuf>, languages: &mut Languages<'_
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut near = Near::default();
-    search::run(&request, languages, &visit, &mut |(misses, in_macro)| {
+    search::run(&request, languages, &visit, &mut |found| {
+        let (misses, in_macro): (Vec<NearMiss>, bool) = found;
         near.in_macros += usize::from(in_macro);
         for miss in misses {
-            *counts.entry(miss).or_default() += 1;
+            *counts.entry(miss.extras).or_default() += 1;
         }
         ControlFlow::Continue(())
     });

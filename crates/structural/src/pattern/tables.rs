@@ -149,9 +149,10 @@ impl Tables {
         self.has(kind, CLAUSE)
     }
 
-    /// Comments, line ends and whatever else may stand anywhere without a meaning.
+    /// Comments, line ends and whatever else may stand anywhere without a meaning. What a parser
+    /// skips to recover from an error may stand anywhere, too, but it does have a meaning.
     pub(crate) fn is_trivia(&self, node: Node<'_>) -> bool {
-        node.is_extra() || self.has(node.kind_id(), LAYOUT)
+        node.is_extra() && !node.is_error() || self.has(node.kind_id(), LAYOUT)
     }
 
     /// What `$X` may stand for: a named node that is no separator and no clause of the statement around it, or one of
