@@ -154,6 +154,21 @@ fn bodies_hold_runs() {
             &["match a { B => 1, C => 2, _ => 3, }"],
         ),
         (
+            "cpp",
+            "$C::$C($$$P) : $$$I { $$$B }",
+            "A::A(int x) : a(x), b{1} { f(); } A::A() : a(0) {} A::A() {}",
+            &["A::A(int x) : a(x), b{1} { f(); }", "A::A() : a(0) {}"],
+        ),
+        (
+            "cpp",
+            "class $C : $$$B, public $D { $$$M };",
+            "class X : A, private B, public D { int a; }; class Y : public D {};",
+            &[
+                "class X : A, private B, public D { int a; };",
+                "class Y : public D {};",
+            ],
+        ),
+        (
             "c",
             "case $X: $$$B break;",
             "void f() { switch (a) { case 1: b(); c(); break; case 2: d(); } }",
@@ -478,18 +493,6 @@ fn string_bodies() {
             &["H=stdio.h"],
         ),
         ("typescript", "f('$S')", "f('a'); f(\"b\")", &["S=a"]),
-        (
-            "go",
-            "f(\"$S\")",
-            "package p\nfunc g() { f(\"a\\n\") }\n",
-            &["S=a\\n"],
-        ),
-        (
-            "go",
-            "f(`$S`)",
-            "package p\nfunc g() { f(`a`) }\n",
-            &["S=a"],
-        ),
     ]);
 }
 

@@ -123,7 +123,7 @@ enum Place {
     Clause,
     /// Where a line ends with it: a statement behind `else`, or a name in a header.
     Tail,
-    /// A member of a bracketed list.
+    /// A member of a bracketed list, or of the list in a header.
     Bracket,
     /// Next to an operator: only the bare word will do.
     Fixed,
@@ -188,6 +188,8 @@ fn place(before: char, after: char) -> Place {
         matches!(after, '\n' | '}') || is_word(after) && !is_word(before) && before != '\n';
     let bracket_starts = matches!(before, '(' | '[' | '<' | '{' | '|' | ',');
     let bracket_ends = matches!(after, ')' | ']' | '>' | '}' | '|' | ',');
+    // Between a colon and a brace stands the list of a header: bases, initializers.
+    let in_header = matches!((before, after), (':', ',') | (':' | ',', '{'));
     if list_starts && list_ends {
         if is_word(before) {
             Place::Tail
@@ -196,7 +198,7 @@ fn place(before: char, after: char) -> Place {
         } else {
             Place::List
         }
-    } else if bracket_starts && bracket_ends {
+    } else if bracket_starts && bracket_ends || in_header {
         Place::Bracket
     } else {
         Place::Fixed
