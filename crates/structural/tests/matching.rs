@@ -493,6 +493,24 @@ fn string_bodies() {
             &["H=stdio.h"],
         ),
         ("typescript", "f('$S')", "f('a'); f(\"b\")", &["S=a"]),
+        (
+            "cpp",
+            "f('$C')",
+            "void g() { f('a'); f('\\n'); f(\"a\"); }",
+            &["C=a", "C=\\n"],
+        ),
+        (
+            "go",
+            "f(\"$S\")",
+            "package p\nfunc g() { f(\"a\\n\") }\n",
+            &["S=a\\n"],
+        ),
+        (
+            "go",
+            "f(`$S`)",
+            "package p\nfunc g() { f(`a`) }\n",
+            &["S=a"],
+        ),
     ]);
 }
 

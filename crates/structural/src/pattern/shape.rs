@@ -238,15 +238,35 @@ impl Builder<'_> {
         let mut syntax = Vec::new();
         children_into(node, self.source, self.tables, &mut syntax);
         let in_tokens = in_tokens || self.tables.is_token_tree(kind);
-        let children = syntax
-            .iter()
-            .map(|child| match *child {
+        let whole = is_string.then(|| self.letters(&syntax)).flatten();
+        let children = syntax.iter().enumerate().filter_map(|(at, child)| {
+            if let Some((hole, letters)) = &whole
+                && letters.contains(&at)
+            {
+                return (at == letters.start).then(|| Ok(body(hole)));
+            }
+            Some(match *child {
                 Child::Node(child) if is_string => self.in_string(child),
                 Child::Node(child) => self.node(child, in_tokens),
                 Child::Text { start, end } => self.text(start..end),
             })
-            .collect::<Result<Vec<_>, _>>()?;
+        });
+        let children = children.collect::<Result<Vec<_>, _>>()?;
         Ok(Node::Inner { kind, children })
+    }
+
+    /// The hole that a string literal's body is, and the children that spell it, where each letter
+    /// is a node of its own.
+    fn letters(&self, children: &[Child<'_>]) -> Option<(&Hole, Range<usize>)> {
+        self.holes.iter().find_map(|hole| {
+            let first = children
+                .iter()
+                .position(|child| child.start() == hole.range.start)?;
+            let last = children
+                .iter()
+                .position(|child| child.end() == hole.range.end)?;
+            (first < last).then_some((hole, first..last + 1))
+        })
     }
 
     /// The range of a node without a separator that the grammar counts in (the arms of `match`).
