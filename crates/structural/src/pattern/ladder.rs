@@ -290,6 +290,13 @@ impl Ladder<'_> {
             }
             _ => (cover, None),
         };
+        // Text between tags takes in whatever is written there.
+        if let [node] = cover[..]
+            && node.child_count() == 0
+            && node.kind().ends_with("text")
+        {
+            return Err(Failure::Cover);
+        }
         let builder = Builder {
             source: scaffold.text.as_bytes(),
             tables: &self.tables,
@@ -314,12 +321,6 @@ impl Ladder<'_> {
             root.each(&mut |node| {
                 found += usize::from(matches!(node, Node::One { .. } | Node::Run(_)));
             });
-        }
-        // Text between tags takes in whatever is written there.
-        if let ([Node::Leaf { .. }], [node]) = (&roots[..], &cover[..])
-            && node.kind().ends_with("text")
-        {
-            return Err(Failure::Cover);
         }
         let is_bare = |node: &Node| matches!(node, Node::One { .. } | Node::Run(_));
         if found != scaffold.holes.len() || roots.iter().all(is_bare) {
