@@ -38,6 +38,9 @@ pub struct LanguageData {
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Lists of kinds that are one and the same to who writes a pattern.
+    #[serde(default)]
+    pub alike: Vec<Vec<String>>,
     /// Kinds whose children are a plain list without brackets of its own: a run of siblings sits
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]

@@ -79,7 +79,7 @@ pub fn find(
             break;
         }
         for (index, root) in roots.iter().enumerate() {
-            if root.admits(node) {
+            if root.admits(node, &compiled.tables) {
                 search.single(index, node);
             }
         }
@@ -123,7 +123,8 @@ pub fn near_misses(
             break;
         }
         for (reading, root) in roots.iter().enumerate() {
-            if root.admits(node) && sequence.start(reading, &[Child::Node(node)]) {
+            if root.admits(node, &compiled.tables) && sequence.start(reading, &[Child::Node(node)])
+            {
                 misses.push(sequence.extras().join(" + "));
                 break;
             }
@@ -164,8 +165,8 @@ impl Root {
         }
     }
 
-    fn admits(&self, node: Syntax<'_>) -> bool {
-        matches!(self, Self::Kind(kind) if *kind == node.kind_id())
+    fn admits(&self, node: Syntax<'_>, tables: &Tables) -> bool {
+        matches!(self, Self::Kind(kind) if *kind == tables.kind(node))
     }
 }
 

@@ -370,6 +370,25 @@ fn layout_and_comments_do_not_count() {
     ]);
 }
 
+/// Kinds that the grammar tells apart where the language does not are one kind.
+#[test]
+fn some_kinds_are_alike() {
+    check(&[
+        (
+            "java",
+            "($$$P) -> $E",
+            "class C { F f = () -> 1, g = (a, b) -> 2, h = (int a) -> 3, i = a -> 4; }",
+            &["() -> 1", "(a, b) -> 2", "(int a) -> 3"],
+        ),
+        (
+            "java",
+            "($A) -> $E",
+            "class C { F g = (a, b) -> 2, h = (int a) -> 3, i = (a) -> 4; }",
+            &["(int a) -> 3", "(a) -> 4"],
+        ),
+    ]);
+}
+
 /// A repeated metavariable stands for the same tokens.
 #[test]
 fn repeated_metavariables_are_the_same_tokens() {

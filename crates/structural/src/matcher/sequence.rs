@@ -266,7 +266,7 @@ impl<'p, 't> Sequence<'p, 't> {
             // A list that may be empty is not there when it is.
             if first.is_optional(&self.compiled.tables)
                 && !matches!((child, first), (Some(Child::Node(node)), Node::Inner { kind, .. })
-                    if node.kind_id() == *kind)
+                    if self.compiled.tables.kind(node) == *kind)
             {
                 let Node::Inner { children, .. } = first else {
                     return false;
@@ -284,7 +284,7 @@ impl<'p, 't> Sequence<'p, 't> {
             match (first, child) {
                 (_, None) => return false,
                 (Node::Inner { kind, children }, Some(Child::Node(node))) => {
-                    if node.kind_id() != *kind || node.is_missing() {
+                    if self.compiled.tables.kind(node) != *kind || node.is_missing() {
                         return false;
                     }
                     let mark = self.arena.len();
@@ -319,7 +319,7 @@ impl<'p, 't> Sequence<'p, 't> {
     fn one(&mut self, pattern: &Node, child: Child<'t>, at: usize) -> bool {
         match (pattern, child) {
             (Node::Leaf { kind, text }, Child::Node(node)) => {
-                node.kind_id() == *kind
+                self.compiled.tables.kind(node) == *kind
                     && !node.is_missing()
                     && self.source[node.byte_range()] == **text
             }

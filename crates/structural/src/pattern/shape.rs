@@ -252,7 +252,10 @@ impl Builder<'_> {
             })
         });
         let children = children.collect::<Result<Vec<_>, _>>()?;
-        Ok(Node::Inner { kind, children })
+        Ok(Node::Inner {
+            kind: self.tables.kind(node),
+            children,
+        })
     }
 
     /// The hole that a string literal's body is, and the children that spell it, where each letter
@@ -309,7 +312,7 @@ impl Builder<'_> {
         }
         Ok(if node.is_named() {
             Node::Leaf {
-                kind: node.kind_id(),
+                kind: self.tables.kind(node),
                 text: text.into(),
             }
         } else {

@@ -7,6 +7,8 @@ use tree_sitter::Node;
 #[derive(Debug)]
 pub(crate) struct Tables {
     flags: Vec<u8>,
+    /// The kinds that count as another, with that.
+    alike: Vec<(u16, u16)>,
 }
 
 const SEPARATOR: u8 = 1;
@@ -41,9 +43,25 @@ impl Tables {
             set(NAMELESS, !named && has(&data.nameless, kind));
             flags
         });
+        let alike = data.alike.iter().flat_map(|kinds| {
+            let ids = kinds
+                .iter()
+                .map(|kind| language.id_for_node_kind(kind, true));
+            let ids: Vec<u16> = ids.filter(|id| *id != 0).collect();
+            let first = ids.first().copied().unwrap_or_default();
+            ids.into_iter().skip(1).map(move |id| (id, first))
+        });
         Self {
             flags: flags.collect(),
+            alike: alike.collect(),
         }
+    }
+
+    /// The kind that a node is compared by.
+    pub(crate) fn kind(&self, node: Node<'_>) -> u16 {
+        let id = node.kind_id();
+        let first = self.alike.iter().find(|(kind, _)| *kind == id);
+        first.map_or(id, |(_, first)| *first)
     }
 
     fn has(&self, kind: u16, flag: u8) -> bool {
