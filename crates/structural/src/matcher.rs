@@ -193,6 +193,18 @@ fn shown_end(pattern: &Node, node: Syntax<'_>, tables: &Tables) -> usize {
     }
 }
 
+/// Where a node ends before the comments behind its last child; a directive takes them in, as it
+/// ends with its line.
+fn without_trailing_comments(node: Syntax<'_>) -> usize {
+    let children = (0..node.child_count()).rev();
+    let mut children = children.filter_map(|at| node.child(at)).peekable();
+    if !children.peek().is_some_and(Syntax::is_extra) {
+        return usize::MAX;
+    }
+    let solid = children.find(|child| !child.is_extra());
+    solid.map_or(usize::MAX, |child| child.end_byte())
+}
+
 struct Search<'p, 't> {
     sequence: Sequence<'p, 't>,
     found: Found,
@@ -214,6 +226,7 @@ impl<'t> Search<'_, 't> {
             } else if !chosen.terminated {
                 range.end = shown_end(&chosen.roots[0], node, &compiled.tables);
             }
+            range.end = range.end.min(without_trailing_comments(node));
             self.record(reading, range);
         }
         self.note_given_up(node);

@@ -370,6 +370,17 @@ fn layout_and_comments_do_not_count() {
     ]);
 }
 
+/// A directive ends with its line; the comment behind it is not part of the match.
+#[test]
+fn directives_end_before_their_comment() {
+    check(&[(
+        "c",
+        "#include <$H>",
+        "#include <a.h> // why\n#include <b.h>   /* so */\n",
+        &["#include <a.h>", "#include <b.h>"],
+    )]);
+}
+
 /// Kinds that the grammar tells apart where the language does not are one kind.
 #[test]
 fn some_kinds_are_alike() {
