@@ -57,6 +57,9 @@ pub struct LanguageData {
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,
+    /// How many examples there are at least.
+    #[serde(default)]
+    pub least_examples: ExampleCounts,
     /// Fragments with the reading that they must get; a test runs them.
     #[serde(default, rename = "example")]
     pub examples: Vec<Example>,
@@ -92,6 +95,19 @@ impl TryFrom<(String, String)> for Context {
             after: after.into(),
         })
     }
+}
+
+/// Numbers of examples, by what they show; one example may show several things.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ExampleCounts {
+    /// Examples of a reading.
+    pub reads: usize,
+    /// Examples of what matches.
+    pub matches: usize,
+    /// Examples of a rewrite.
+    pub rewrites: usize,
 }
 
 /// A fragment, how it must be read, and what it must find.

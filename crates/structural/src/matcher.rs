@@ -3,7 +3,7 @@
 //! A candidate has what the pattern shows and nothing more, except comments, layout and a trailing
 //! separator. A run takes the shortest stretch of siblings that lets the whole match, the leftmost
 //! run first, with full backtracking: the work is linear in pattern and candidate as long as no
-//! metavariable is repeated, and bounded by [`MOST_STEPS`] where one is.
+//! metavariable is repeated, and bounded by a million steps a candidate where one is.
 
 mod sequence;
 mod tokens;
@@ -263,7 +263,10 @@ impl<'t> Search<'_, 't> {
         }
     }
 
-    fn record(&mut self, reading: usize, range: Range<usize>) {
+    fn record(&mut self, reading: usize, mut range: Range<usize>) {
+        // Some grammars count the line end in; what is put in its place must not lose it.
+        let text = &self.sequence.source()[range.clone()];
+        range.end -= text.len() - text.trim_ascii_end().len();
         let active = self.sequence.compiled().active;
         match reading.checked_sub(active) {
             Some(later) => self.found.later[later] += 1,

@@ -167,7 +167,15 @@ pub fn rewrite(
             }
             (groups, composed, new_tree) = (tried, again, again_tree);
         }
-        parenthesised = groups.len();
+        let mut grouped: Vec<_> = composed
+            .places
+            .iter()
+            .filter(|(place, _)| groups.contains(place))
+            .map(|(_, range)| (range.start, range.end))
+            .collect();
+        grouped.sort_unstable();
+        grouped.dedup();
+        parenthesised = grouped.len();
     }
     let broken = check::breaks(tree, &new_tree, &composed);
     Ok(Rewritten {

@@ -139,6 +139,39 @@ fn fragments_are_read_in_a_scaffold() {
 fn bodies_hold_runs() {
     check(&[
         (
+            "rust",
+            "match $X { $$$A, _ => $D }",
+            "fn f() { match a { B => 1, C => { 2 } _ => 3 } match a { _ => 1 } match a { B => 1 } }",
+            &[
+                "match a { B => 1, C => { 2 } _ => 3 }",
+                "match a { _ => 1 }",
+            ],
+        ),
+        (
+            "rust",
+            "match $X { $$$A _ => $D }",
+            "fn f() { match a { B => 1, C => 2, _ => 3, } }",
+            &["match a { B => 1, C => 2, _ => 3, }"],
+        ),
+        (
+            "c",
+            "case $X: $$$B break;",
+            "void f() { switch (a) { case 1: b(); c(); break; case 2: d(); } }",
+            &["case 1: b(); c(); break;"],
+        ),
+        (
+            "typescript",
+            "switch ($X) { $$$A default: $$$D }",
+            "switch (a) { case 1: b(); default: c(); d() }",
+            &["switch (a) { case 1: b(); default: c(); d() }"],
+        ),
+        (
+            "dart",
+            "try { $$$A } on $T catch ($E, $S) { $$$B } finally { $$$C }",
+            "void f() { try { a(); } on T catch (e, s) {} finally { b(); c(); } }",
+            &["try { a(); } on T catch (e, s) {} finally { b(); c(); }"],
+        ),
+        (
             "dart",
             "if ($C) { $$$B }",
             "void m() { if (a) { b(); } if (a) {} }",
@@ -218,6 +251,18 @@ fn bodies_hold_runs() {
 fn matching_is_strict() {
     check(&[
         (
+            "go",
+            "return $X",
+            "package p\nfunc f() {\n\treturn a, b\n\treturn c\n}\n",
+            &["return c"],
+        ),
+        (
+            "python",
+            "if $C: $S",
+            "if a:\n  b()\n  c()\nif d: e()\n",
+            &["if d: e()"],
+        ),
+        (
             "typescript",
             "if ($C) { $$$B }",
             "if (a) { b } else { c }",
@@ -257,6 +302,18 @@ fn matching_is_strict() {
 #[test]
 fn layout_and_comments_do_not_count() {
     check(&[
+        (
+            "typescript",
+            "return",
+            "function f() { return; return 1 }",
+            &["return"],
+        ),
+        (
+            "c",
+            "#define $N $V",
+            "#define A 1\n#define B\n",
+            &["#define A 1"],
+        ),
         (
             "typescript",
             "foo($A)",

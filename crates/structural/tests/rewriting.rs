@@ -45,6 +45,20 @@ fn check(rows: &[Row<'_>]) {
 fn templates_are_filled_in() {
     check(&[
         (
+            "c",
+            "#include <$H>",
+            "#include \"$H\"",
+            "#include <a.h>\n#include <b.h>\nint c;\n",
+            "#include \"a.h\"\n#include \"b.h\"\nint c;\n",
+        ),
+        (
+            "tsx",
+            "<Foo $$$A />",
+            "<Bar x $$$A />",
+            "v = <p><Foo /><Foo a /></p>;",
+            "v = <p><Bar x /><Bar x a /></p>;",
+        ),
+        (
             "dart",
             "dispose($X)",
             "$X.dispose()",
@@ -95,6 +109,13 @@ fn templates_are_filled_in() {
 #[test]
 fn nested_matches() {
     check(&[
+        (
+            "rust",
+            "pow2($A)",
+            "$A * $A",
+            "fn f() { pow2(pow2(c)).d(); }",
+            "fn f() { ((c * c) * (c * c)).d(); }",
+        ),
         (
             "typescript",
             "wrap($A)",

@@ -237,7 +237,7 @@ fn languages_of_a_mixed_folder_compete() {
         json!({ "pattern": "f()", "language": "klingon" }),
         expect!["invalid_arguments: unknown language `klingon`"],
     );
-    folder.check("ast_grep", json!({ "pattern": "f()", "language": "rust", "context": "verb" }), expect!["invalid_arguments: Rust has no context `verb`; it has: statement, expression, member, declaration, type, pattern, arm, field, parameter, initializer, visibility, attribute, generic, bound, where, variant, use_tree, type_argument"]);
+    folder.check("ast_grep", json!({ "pattern": "f()", "language": "rust", "context": "verb" }), expect!["invalid_arguments: Rust has no context `verb`; it has: statement, expression, member, declaration, type, pattern, arm, field, parameter, initializer, visibility, attribute, generic, bound, where, variant, use_tree, type_argument, condition, clause"]);
 }
 
 #[test]
@@ -325,6 +325,7 @@ fn an_edit_is_proposed_and_accepted() {
     folder.check("ast_edit", json!({ "pattern": "dispose($X)", "rewrite": "$X.dispose()", "language": "dart" }), expect![[r#"
         (proposed) 3 replacements in 2 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
         pattern read as: expression, call_expression
+        diff --git a/a.dart b/a.dart
         --- a/a.dart
         +++ b/a.dart
         @@ -1,3 +1,3 @@
@@ -332,6 +333,7 @@ fn an_edit_is_proposed_and_accepted() {
         -  dispose(a);
         +  a.dispose();
          }
+        diff --git a/b.dart b/b.dart
         --- a/b.dart
         +++ b/b.dart
         @@ -1 +1 @@
@@ -506,17 +508,18 @@ fn edits_are_checked_before_anything_is_staged() {
             { "pattern": "h($A)", "rewrite": "" },
         ] }),
             expect![[r#"
-            (proposed) 3 replacements in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
-            pattern 1 read as: expression, call_expression
-            pattern 2 read as: expression, call_expression
-            pattern 3 read as: expression, call_expression
-            --- a/a.ts
-            +++ b/a.ts
-            @@ -1,2 +1 @@
-            -f(g(1));
-            -h(2);
-            +F(G(1));
-            1 file searched"#]],
+                (proposed) 3 replacements in 1 file; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+                pattern 1 read as: expression, call_expression
+                pattern 2 read as: expression, call_expression
+                pattern 3 read as: expression, call_expression
+                diff --git a/a.ts b/a.ts
+                --- a/a.ts
+                +++ b/a.ts
+                @@ -1,2 +1 @@
+                -f(g(1));
+                -h(2);
+                +F(G(1));
+                1 file searched"#]],
         ),
         (
             json!({ "edits": [

@@ -329,7 +329,10 @@ impl<'p, 't> Sequence<'p, 't> {
             (Node::Text { text }, Child::Text { start, end }) => self.source[start..end] == **text,
             (Node::One { variable }, Child::Node(node)) => {
                 let stands = self.compiled.tables.is_one(node) && !node.has_error();
-                stands && self.bind(*variable, at..at + 1, node.byte_range(), false)
+                // A directive of some grammars ends with its line end.
+                let mut text = node.byte_range();
+                text.end = text.start + self.source[text.clone()].trim_ascii_end().len();
+                stands && self.bind(*variable, at..at + 1, text, false)
             }
             _ => false,
         }

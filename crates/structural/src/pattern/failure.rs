@@ -10,7 +10,11 @@ pub(super) enum Failure {
     /// Parsing failed at this byte of the fragment as it was written.
     Syntax { context: String, place: usize },
     /// A metavariable is part of this token, in which it is spelled as the language's hole.
-    Token(String),
+    Token {
+        token: String,
+        /// The number of the first metavariable in it.
+        hole: usize,
+    },
     /// The nodes do not tile the fragment.
     Cover,
     /// There is nothing but a comment.
@@ -46,7 +50,7 @@ pub(super) fn explain(
         );
     }
     let token = failures.iter().find_map(|failure| match failure {
-        Failure::Token(token) => Some(with_metavariables(token, grammar, fragment)),
+        Failure::Token { token, hole } => Some(with_metavariables(token, *hole, grammar, fragment)),
         _ => None,
     });
     if let Some(token) = token {
@@ -89,11 +93,11 @@ fn farthest(failures: &[Failure]) -> Option<(&str, usize)> {
     best
 }
 
-/// A token with its metavariables as they were written. Which of them it was is not known here; the
-/// first that is left is as good.
-fn with_metavariables(token: &str, grammar: &Grammar, fragment: &Fragment) -> String {
+/// A token with its metavariables as they were written, of which this is the number of the first.
+fn with_metavariables(token: &str, first: usize, grammar: &Grammar, fragment: &Fragment) -> String {
     let word = &grammar.data().hole;
-    fragment.holes().fold(token.to_owned(), |text, hole| {
+    let holes = fragment.holes().skip(first);
+    holes.fold(token.to_owned(), |text, hole| {
         text.replacen(word, &hole.to_string(), 1)
     })
 }

@@ -167,7 +167,13 @@ impl Ladder<'_> {
         let mut readings: Vec<Reading> = Vec::new();
         for context in contexts {
             if let Some(reading) = self.read(context, &choices) {
-                merge(&mut readings, reading);
+                // A statement that took the context's terminator for that of its last part.
+                let is_known = |known: &Reading| {
+                    known.kind == reading.kind && known.contexts[0] == context.name
+                };
+                if !reading.completed || !readings.iter().any(is_known) {
+                    merge(&mut readings, reading);
+                }
             }
         }
         let Some(fewest) = readings
@@ -186,21 +192,27 @@ impl Ladder<'_> {
         Ok(readings)
     }
 
-    /// The reading of one context: that of the first choice of moulds that it accepts.
+    /// The reading of one context: that of the first choice of moulds that it accepts, if it takes
+    /// no keyword for a name; else that which takes the fewest.
     fn read(&mut self, context: &Context, choices: &[Moulded]) -> Option<Reading> {
-        let mut completed = None;
+        let mut best: Option<Reading> = None;
         for choice in choices {
             let scaffold = self.scaffold(context, choice);
             let tree = self.parser.parse(&scaffold.text, None)?;
             match self.accept(context, &scaffold, &tree) {
-                Ok(reading) if reading.completed => {
-                    completed.get_or_insert(reading);
+                Ok(reading) if !reading.completed && reading.misused_keywords == 0 => {
+                    return Some(reading);
                 }
-                Ok(reading) => return Some(reading),
+                Ok(reading) => {
+                    let rank = |reading: &Reading| (reading.misused_keywords, reading.completed);
+                    if best.as_ref().is_none_or(|best| rank(&reading) < rank(best)) {
+                        best = Some(reading);
+                    }
+                }
                 Err(failure) => self.failures.push(failure),
             }
         }
-        completed
+        best
     }
 
     fn scaffold(&self, context: &Context, choice: &Moulded) -> Scaffold {
@@ -293,7 +305,7 @@ impl Ladder<'_> {
                 *node
             };
             roots.push(builder.build(node).map_err(|misfit| match misfit {
-                Misfit::InsideToken(token) => Failure::Token(token),
+                Misfit::InsideToken { token, hole } => Failure::Token { token, hole },
                 Misfit::NotOneNode => Failure::Cover,
             })?);
         }

@@ -37,7 +37,8 @@ impl Moulded {
 /// The combinations to try, the one with the fewest moulds first.
 ///
 /// Metavariables of the same kind of place in the same pair of brackets share one mould, so that
-/// the number of combinations stays small.
+/// the number of combinations stays small; where it is too large all the same, those stay in which
+/// every kind of place has one mould.
 pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> {
     let places = places(fragment);
     let mut groups: Vec<(Place, usize)> = Vec::new();
@@ -47,7 +48,7 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
         }
     }
     let options = |place: Place| match place {
-        Place::List | Place::Tail => &data.moulds[..],
+        Place::List | Place::Clause | Place::Tail => &data.moulds[..],
         Place::Bracket => &data.inline_moulds[..],
         Place::Fixed => &[],
     };
@@ -66,8 +67,12 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
             .take(MOST_CHOICES * 16)
             .collect();
     }
-    combinations.sort_by_key(|choice| choice.iter().filter(|&&option| option > 0).count());
-    combinations.truncate(MOST_CHOICES);
+    let uniform = uniform(&groups, data);
+    combinations.retain(|choice| !uniform.contains(choice));
+    combinations.sort_by_key(|choice| moulded(choice));
+    combinations.truncate(MOST_CHOICES.saturating_sub(uniform.len()));
+    combinations.extend(uniform);
+    combinations.sort_by_key(|choice| moulded(choice));
     let mould = |combination: &[usize], place: &(Place, usize)| {
         let group = groups.iter().position(|group| group == place)?;
         let option = combination[group].checked_sub(1)?;
@@ -84,11 +89,38 @@ pub(super) fn choices(fragment: &Fragment, data: &LanguageData) -> Vec<Moulded> 
         .collect()
 }
 
+fn moulded(choice: &[usize]) -> usize {
+    choice.iter().filter(|&&option| option > 0).count()
+}
+
+/// The combinations in which groups of the same kind of place have the same mould.
+fn uniform(groups: &[(Place, usize)], data: &LanguageData) -> Vec<Vec<usize>> {
+    let mut combinations = Vec::new();
+    for list in 0..=data.moulds.len() {
+        for tail in [0, list] {
+            for bracket in 0..=data.inline_moulds.len() {
+                let option = |&(place, _): &(Place, usize)| match place {
+                    Place::List => list,
+                    Place::Clause | Place::Tail => tail,
+                    Place::Bracket | Place::Fixed => bracket,
+                };
+                let combination: Vec<usize> = groups.iter().map(option).collect();
+                if !combinations.contains(&combination) {
+                    combinations.push(combination);
+                }
+            }
+        }
+    }
+    combinations
+}
+
 /// The kind of place that a metavariable stands in, judged by the characters around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// Where a statement or a member may stand.
     List,
+    /// Behind a colon or an arrow: the body of a clause, whose siblings are other clauses.
+    Clause,
     /// Where a line ends with it: a statement behind `else`, or a name in a header.
     Tail,
     /// A member of a bracketed list.
@@ -159,6 +191,8 @@ fn place(before: char, after: char) -> Place {
     if list_starts && list_ends {
         if is_word(before) {
             Place::Tail
+        } else if matches!(before, ':' | '>') {
+            Place::Clause
         } else {
             Place::List
         }

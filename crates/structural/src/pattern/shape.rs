@@ -173,8 +173,10 @@ fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>
     out.remove(base + at);
 }
 
+/// A named node or a keyword (`return;`).
 fn is_member(child: &Child<'_>) -> bool {
-    matches!(child, Child::Node(node) if node.is_named())
+    let is_word = |kind: &str| kind.starts_with(|letter: char| letter.is_alphabetic());
+    matches!(child, Child::Node(node) if node.is_named() || is_word(node.kind()))
 }
 
 /// Where a metavariable stands in the scaffold, and which.
@@ -191,9 +193,13 @@ pub(crate) struct Hole {
 /// Why a parsed scaffold gives no shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// The hole with this number is part of a longer token.
-    InsideToken(String),
-    /// The hole with this number is not one node.
+    /// A hole is part of a longer token.
+    InsideToken {
+        token: String,
+        /// The number of the first hole in it.
+        hole: usize,
+    },
+    /// A hole is not one node.
     NotOneNode,
 }
 
@@ -212,7 +218,10 @@ impl Builder<'_> {
     fn node(&self, node: Syntax<'_>, in_tokens: bool) -> Result<Node, Misfit> {
         let kind = node.kind_id();
         let range = node.byte_range();
-        if let Some(hole) = self.holes.iter().find(|hole| hole.range == range)
+        let own = self.without_separator(node);
+        let is_whole =
+            |hole: &&Hole| hole.range == range || hole.range == own && hole.range != hole.word;
+        if let Some(hole) = self.holes.iter().find(is_whole)
             && self.stands_here(hole, node)
         {
             return if self.tables.is_one(node) {
@@ -240,12 +249,23 @@ impl Builder<'_> {
         Ok(Node::Inner { kind, children })
     }
 
-    /// A run sits directly below the innermost container of its range, one node at the outermost
-    /// node of its range.
-    fn stands_here(&self, hole: &Hole, node: Syntax<'_>) -> bool {
-        if !hole.run {
-            return true;
+    /// The range of a node without a separator that the grammar counts in (the arms of `match`).
+    fn without_separator(&self, node: Syntax<'_>) -> Range<usize> {
+        let count = node.child_count();
+        let children = count.checked_sub(2).and_then(|at| node.child(at));
+        match (children, count.checked_sub(1).and_then(|at| node.child(at))) {
+            (Some(before), Some(last))
+                if !last.is_named() && self.tables.is_separator(last.kind_id()) =>
+            {
+                node.start_byte()..before.end_byte()
+            }
+            _ => node.byte_range(),
         }
+    }
+
+    /// A hole sits directly below the innermost container of its range: one node is one member of
+    /// that list, as a run is some of them.
+    fn stands_here(&self, hole: &Hole, node: Syntax<'_>) -> bool {
         let mut below = Some(node);
         while let Some(inner) = below.filter(|inner| inner.byte_range() == hole.range) {
             if self.tables.is_container(inner.kind_id()) {
@@ -264,10 +284,8 @@ impl Builder<'_> {
             return Err(Misfit::NotOneNode);
         }
         let inside = |hole: &Hole| range.start <= hole.word.start && hole.word.end <= range.end;
-        if self.holes.iter().any(inside) {
-            return Err(Misfit::InsideToken(
-                String::from_utf8_lossy(text).into_owned(),
-            ));
+        if let Some(hole) = self.holes.iter().position(inside) {
+            return Err(inside_token(text, hole));
         }
         Ok(if node.is_named() {
             Node::Leaf {
@@ -298,16 +316,18 @@ impl Builder<'_> {
         if let Some(hole) = self.holes.iter().find(|hole| hole.range == range) {
             return Ok(body(hole));
         }
-        if self
-            .holes
-            .iter()
-            .any(|hole| range.start < hole.range.end && hole.range.start < range.end)
-        {
-            return Err(Misfit::InsideToken(
-                String::from_utf8_lossy(text).into_owned(),
-            ));
+        let inside = |hole: &Hole| range.start < hole.range.end && hole.range.start < range.end;
+        if let Some(hole) = self.holes.iter().position(inside) {
+            return Err(inside_token(text, hole));
         }
         Ok(Node::Text { text: text.into() })
+    }
+}
+
+fn inside_token(text: &[u8], hole: usize) -> Misfit {
+    Misfit::InsideToken {
+        token: String::from_utf8_lossy(text).into_owned(),
+        hole,
     }
 }
 

@@ -351,7 +351,11 @@ impl Run<'_, '_> {
 
     /// Notes a place that reaches from `start` to the end, in parentheses if it is one of those.
     fn group(&self, piece: &mut Piece, place: Place, start: usize) {
-        if self.groups.contains(&place) {
+        // A nested replacement that is all of it may stand in parentheses already.
+        let whole = start..piece.text.len();
+        let is_grouped =
+            |(inner, range): &(Place, Range<usize>)| *range == whole && self.groups.contains(inner);
+        if self.groups.contains(&place) && !piece.places.iter().any(is_grouped) {
             piece.text.insert_str(start, self.open);
             for (_, range) in &mut piece.places {
                 if range.start >= start {
@@ -447,6 +451,8 @@ impl Run<'_, '_> {
         } else if line.trim().is_empty() && piece.text.contains('\n') && after.starts_with('\n') {
             let kept = piece.text.len() - line.len() - 1;
             piece.text.truncate(kept);
+        } else if before.len() < piece.text.len() && after.starts_with([' ', '\t']) {
+            after = after.trim_start_matches([' ', '\t']).to_owned();
         }
         piece.text.push_str(&after);
         index + 2

@@ -1,3 +1,5 @@
+//! Tests of `arguments`.
+
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use schemars::JsonSchema;

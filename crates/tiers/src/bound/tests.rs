@@ -1,3 +1,5 @@
+//! Tests of `bound`.
+
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 

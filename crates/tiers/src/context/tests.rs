@@ -1,3 +1,5 @@
+//! Tests of `context`.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests of `gate`.
+
 use serde_json::json;
 
 use super::*;

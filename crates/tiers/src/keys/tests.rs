@@ -1,3 +1,5 @@
+//! Tests of `keys`.
+
 use std::time::Duration;
 
 use futures_util::poll;

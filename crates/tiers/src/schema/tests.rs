@@ -1,3 +1,5 @@
+//! Tests of `schema`.
+
 use expect_test::expect;
 use schemars::JsonSchema;
 use serde::Deserialize;

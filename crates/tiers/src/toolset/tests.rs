@@ -1,3 +1,5 @@
+//! Tests of `toolset`.
+
 use async_trait::async_trait;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Tests of `wrapper`.
+
 use serde_json::json;
 
 use super::*;
