@@ -136,7 +136,14 @@ fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
 }
 
 fn is_declaration(reading: &Reading) -> bool {
-    let suffixes = ["declaration", "definition", "_item", "_signature"];
+    let suffixes = [
+        "declaration",
+        "definition",
+        "_item",
+        "_signature",
+        "_declaration_statement",
+        "_function_statement",
+    ];
     reading.roots.len() == 1 && suffixes.iter().any(|suffix| reading.kind.ends_with(suffix))
 }
 
