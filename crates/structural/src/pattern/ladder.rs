@@ -277,17 +277,35 @@ impl Ladder<'_> {
                 .then(|| cover(root, with_line_end, &self.tables))
                 .flatten()
         });
-        let (cover, completed) = match exact {
+        let hidden = match exact {
+            None => self.before_hidden_terminator(scaffold, root),
+            Some(_) => None,
+        };
+        let drops_terminator = hidden.is_some();
+        let (cover, completed) = match exact.or(hidden) {
             Some(cover) => (cover, false),
             // `int n = 0` is a declaration that waits for its `;`.
             None if context.after.starts_with(';') => {
                 let range = scaffold.fragment.start..scaffold.fragment.end + 1;
+                let end = scaffold.fragment.end;
                 let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
+                let last = root.named_descendant_for_byte_range(end, end + 1);
+                // `if (c)` does not wait for its `;`: that would be an empty body.
+                if last.is_some_and(|last| last.byte_range() == (end..end + 1)) {
+                    return Err(Failure::Syntax {
+                        context: context.name.clone(),
+                        place: self.place(scaffold, end),
+                    });
+                }
                 (cover, true)
             }
             None => return Err(Failure::Cover),
         };
-        if cover.len() > 1 && !self.is_list(context, scaffold, &cover, completed) {
+        let length = match cover.last() {
+            Some(last) if drops_terminator => last.end_byte() - scaffold.fragment.start,
+            _ => scaffold.fragment.len() + usize::from(completed),
+        };
+        if cover.len() > 1 && !self.is_list(context, scaffold, &cover, length) {
             return Err(Failure::Cover);
         }
         let (cover, terminator) = match &cover[..] {
@@ -341,10 +359,25 @@ impl Ladder<'_> {
             kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
             roots,
             terminator,
+            drops_terminator,
             completed,
             terminated: self.is_terminated(),
             misused_keywords: cover.iter().map(|node| self.misused(*node, scaffold)).sum(),
         })
+    }
+
+    /// What stands before a `;` that is part of no node, in languages in which a line end will do.
+    fn before_hidden_terminator<'t>(
+        &self,
+        scaffold: &Scaffold,
+        root: Syntax<'t>,
+    ) -> Option<Vec<Syntax<'t>>> {
+        let Range { start, end } = scaffold.fragment;
+        let shown = scaffold.text[start..end].strip_suffix(';')?.trim_end();
+        let last = root.descendant_for_byte_range(end - 1, end)?;
+        let is_token = last.byte_range() == (end - 1..end);
+        (!is_token && !shown.is_empty())
+            .then(|| cover(root, start..start + shown.len(), &self.tables))?
     }
 
     /// Whether the fragment may stand here twice and reads the same both times: then its nodes are
@@ -354,7 +387,7 @@ impl Ladder<'_> {
         context: &Context,
         scaffold: &Scaffold,
         once: &[Syntax<'_>],
-        completed: bool,
+        length: usize,
     ) -> bool {
         let fragment = &scaffold.text[scaffold.fragment.clone()];
         let mut parser = parser(self.grammar);
@@ -372,7 +405,6 @@ impl Ladder<'_> {
                 return false;
             };
             let root = tree.root_node();
-            let length = fragment.len() + usize::from(completed);
             let reads = |start: usize| {
                 let range = start..start + length;
                 let line_end = start..start + length + 1;

@@ -140,7 +140,7 @@ fn quotes(text: &[u8]) -> (usize, usize) {
     (first + count, count)
 }
 
-/// White space and continued lines.
+/// White space, continued lines, and a `;` that is part of no node: a hidden line end.
 fn is_layout(text: &[u8]) -> bool {
     let mut bytes = text.iter().peekable();
     while let Some(byte) = bytes.next() {
@@ -148,7 +148,7 @@ fn is_layout(text: &[u8]) -> bool {
             && bytes
                 .peek()
                 .is_some_and(|next| matches!(next, b'\n' | b'\r'));
-        if !byte.is_ascii_whitespace() && !continues {
+        if !byte.is_ascii_whitespace() && *byte != b';' && !continues {
             return false;
         }
     }
