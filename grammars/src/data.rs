@@ -38,6 +38,9 @@ pub struct LanguageData {
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Words that are never names, although the grammar takes them for names where no keyword fits.
+    #[serde(default)]
+    pub reserved: Vec<String>,
     /// Kinds whose children are a plain list without brackets of its own: a run of siblings sits
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]

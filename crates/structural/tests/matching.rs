@@ -564,7 +564,67 @@ fn declarations_are_one_family() {
             "interface I { a?: string; }\nclass C { b?: string; }",
             &["a?: string;", "b?: string;"],
         ),
+        (
+            "csharp",
+            "int $F($$$P) { $$$B }",
+            "class C { int a() { int b(int x) { return x; } } }",
+            &[
+                "int a() { int b(int x) { return x; } }",
+                "int b(int x) { return x; }",
+            ],
+        ),
+        (
+            "csharp",
+            "const int $N = $V;",
+            "class C { const int A = 1; void f() { const int b = 2; } }",
+            &["const int A = 1;", "const int b = 2;"],
+        ),
     ]);
+}
+
+/// A `;` that the grammar makes no node of is neither compared nor lost.
+#[test]
+fn hidden_terminators() {
+    check(&[
+        (
+            "kotlin",
+            "fun f() { $$$B }",
+            "fun f() { g(); h() ; i() }",
+            &["fun f() { g(); h() ; i() }"],
+        ),
+        (
+            "kotlin",
+            "$F();",
+            "fun f() { g(); h()\n i() ; }",
+            &["g();", "h()", "i() ;"],
+        ),
+        (
+            "swift",
+            "g();\nh();",
+            "func f() { g(); h(); g()\n h()\n }",
+            &["g(); h();", "g()\n h()"],
+        ),
+    ]);
+}
+
+/// A word that is never a name is none, and a header is no statement with an empty body.
+#[test]
+fn fragments_that_only_look_like_code() {
+    let rows = [
+        (
+            "csharp",
+            "else { $$$B }",
+            "`else` is a keyword: write all of what it belongs to",
+        ),
+        ("dart", "while ($C)", "The fragment stops short"),
+    ];
+    for (language, pattern, expected) in rows {
+        let grammar = Shipped.grammar(language).unwrap();
+        let error = Pattern::compile(&grammar, pattern, None)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{language} `{pattern}`: {error}");
+    }
 }
 
 /// One word is the name wherever it stands, but not in strings and comments.

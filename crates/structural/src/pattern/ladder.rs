@@ -315,6 +315,12 @@ impl Ladder<'_> {
             }
             _ => (cover, None),
         };
+        if let Some(at) = cover.iter().find_map(|node| self.reserved(*node, scaffold)) {
+            return Err(Failure::Keyword {
+                context: context.name.clone(),
+                place: self.place(scaffold, at),
+            });
+        }
         let builder = Builder {
             source: scaffold.text.as_bytes(),
             tables: &self.tables,
@@ -465,6 +471,21 @@ impl Ladder<'_> {
         };
         let is_token = || !wraps && self.grammar.language().id_for_node_kind(text, false) != 0;
         usize::from(listed() || is_token())
+    }
+
+    /// Where a reserved word was taken for a name.
+    fn reserved(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Option<usize> {
+        let reserved = &self.grammar.data().reserved;
+        if reserved.is_empty() || self.tables.is_string(node.kind_id()) || node.is_extra() {
+            return None;
+        }
+        if node.child_count() > 0 {
+            let mut children = (0..node.child_count()).filter_map(|at| node.child(at));
+            return children.find_map(|child| self.reserved(child, scaffold));
+        }
+        let text = &scaffold.text[node.byte_range()];
+        let is_name = node.is_named() && node.kind() != text;
+        (is_name && reserved.iter().any(|word| word == text)).then(|| node.start_byte())
     }
 
     /// Where a byte of the scaffold is in the fragment as it was written.
