@@ -246,6 +246,32 @@ fn bodies_hold_runs() {
     ]);
 }
 
+/// Some contexts are for fragments that begin with a certain word; some moulds want a line of their
+/// own.
+#[test]
+fn contexts_and_moulds_of_some_fragments() {
+    check(&[
+        (
+            "kotlin",
+            "object : $I { $$$M }",
+            "val a = object : I {\n  fun f() = 1\n}",
+            &["object : I {\n  fun f() = 1\n}"],
+        ),
+        (
+            "kotlin",
+            "class $C { $$$M }",
+            "class A {\n  fun f() = 1\n}",
+            &["class A {\n  fun f() = 1\n}"],
+        ),
+        (
+            "csharp",
+            "throw $X",
+            "class C { int f() { throw a; } }",
+            &["throw a"],
+        ),
+    ]);
+}
+
 /// A candidate has what the pattern shows and nothing more.
 #[test]
 fn matching_is_strict() {

@@ -25,7 +25,15 @@ pub(super) fn compile(
 ) -> Result<Compiled, PatternError> {
     let fragment = Fragment::of_pattern(text)?;
     check_content(&fragment)?;
-    let contexts = contexts(grammar, context)?;
+    let mut contexts = contexts(grammar, context)?;
+    let text = fragment.to_string();
+    let fits = |context: &&Context| {
+        let begins = context.begins.as_deref();
+        begins.is_none_or(|word| begins_with(&text, word))
+    };
+    if contexts.iter().any(fits) {
+        contexts.retain(fits);
+    }
     let mut ladder = Ladder {
         grammar,
         tables: Tables::of(grammar),
@@ -101,6 +109,13 @@ fn contexts<'g>(
     Ok(chosen)
 }
 
+/// Whether the text begins with the word, and not with a longer one.
+fn begins_with(text: &str, word: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.strip_prefix(word)
+        .is_some_and(|rest| !rest.starts_with(is_letter))
+}
+
 pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
     let mut variables: Vec<String> = Vec::new();
     for name in fragment.holes().filter_map(|hole| hole.name.as_ref()) {
@@ -156,6 +171,8 @@ struct Scaffold {
     text: String,
     fragment: Range<usize>,
     holes: Vec<Hole>,
+    /// Where each hole ends together with the blanks of its mould.
+    ends: Vec<usize>,
 }
 
 struct Ladder<'a> {
@@ -230,6 +247,7 @@ impl Ladder<'_> {
             .fragment
             .spelled(indent, |hole| choice.spell(hole, word));
         let start = context.before.len();
+        let ends = ranges.iter().map(|range| start + range.end).collect();
         let holes = self
             .fragment
             .holes()
@@ -238,9 +256,13 @@ impl Ladder<'_> {
             .map(|(index, (hole, range))| {
                 let range = start + range.start..start + range.end;
                 let word_start = range.start + choice.word_at(index);
+                // A mould may ask for a line of its own.
+                let spelled = &text[range.start - start..range.end - start];
+                let blanks = spelled.len() - spelled.trim_start().len();
+                let shown = range.start + blanks;
                 Hole {
                     word: word_start..word_start + word.len(),
-                    range,
+                    range: shown..shown + spelled.trim().len(),
                     variable: hole.name.as_ref().and_then(|name| {
                         let index = self.variables.iter().position(|variable| variable == name);
                         index.and_then(|index| u8::try_from(index).ok())
@@ -250,6 +272,7 @@ impl Ladder<'_> {
             });
         Scaffold {
             holes: holes.collect(),
+            ends,
             fragment: start..start + text.len(),
             text: format!("{}{text}{}\n", context.before, context.after),
         }
@@ -493,13 +516,13 @@ impl Ladder<'_> {
         let byte = byte.clamp(scaffold.fragment.start, scaffold.fragment.end);
         let mut written = 0;
         let mut spelled = scaffold.fragment.start;
-        let mut holes = scaffold.holes.iter();
+        let mut ends = scaffold.ends.iter();
         for piece in &self.fragment.pieces {
             let (length, end) = match piece {
                 Piece::Literal(text) => (text.len(), spelled + text.len()),
                 Piece::Hole(hole) => (
                     hole.to_string().len(),
-                    holes.next().map_or(spelled, |hole| hole.range.end),
+                    ends.next().copied().unwrap_or(spelled),
                 ),
             };
             if byte < end {
