@@ -519,6 +519,31 @@ fn string_bodies() {
     ]);
 }
 
+/// What stands behind the closing quote is no part of the body.
+#[test]
+fn string_suffixes() {
+    check_captures(&[
+        ("swift", "#\"$S\"#", "let a = #\"x\"y\"#", &["S=x\"y"]),
+        (
+            "csharp",
+            "@\"$S\"",
+            "class C { string a = @\"x\"; }",
+            &["S=x"],
+        ),
+    ]);
+}
+
+/// What is parsed in one way as a statement and in another elsewhere is one thing all the same.
+#[test]
+fn expressions_are_one_family() {
+    check(&[(
+        "swift",
+        "g($$$A) { $$$B }",
+        "func f() {\n  g(1) { a() }\n  let x = g(2) { b() }\n}",
+        &["g(1) { a() }", "g(2) { b() }"],
+    )]);
+}
+
 /// Several statements in a row are a window of siblings.
 #[test]
 fn windows_of_statements() {
@@ -642,6 +667,7 @@ fn fragments_that_only_look_like_code() {
             "else { $$$B }",
             "`else` is a keyword: write all of what it belongs to",
         ),
+        ("swift", "else { $$$B }", "`else` is a keyword"),
         ("dart", "while ($C)", "The fragment stops short"),
     ];
     for (language, pattern, expected) in rows {

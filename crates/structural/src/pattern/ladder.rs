@@ -137,12 +137,18 @@ fn runs(reading: &Reading) -> usize {
 /// Puts what is matched together first and counts it.
 ///
 /// Declarations that differ only in where they stand are one thing to who writes the pattern, and
-/// so is one name in its places. Of everything else the first reading counts.
+/// so is one name in its places, and one expression that is parsed differently as a statement. Of
+/// everything else the first reading counts.
 fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
-    let belongs: fn(&Reading) -> bool = match readings.first() {
-        Some(first) if is_declaration(first) => is_declaration,
-        Some(first) if is_name(first) => is_name,
+    let first = match readings.first() {
+        Some(first) if first.roots.len() == 1 => first.clone(),
         _ => return (readings, 1),
+    };
+    let belongs = |reading: &Reading| {
+        is_declaration(&first) && is_declaration(reading)
+            || is_name(&first) && is_name(reading)
+            || first.kind.ends_with("_expression") && first.kind == reading.kind
+            || first.roots == reading.roots
     };
     let (mut family, later): (Vec<_>, Vec<_>) = readings.into_iter().partition(belongs);
     let active = family.len();
@@ -328,7 +334,9 @@ impl Ladder<'_> {
             Some(last) if drops_terminator => last.end_byte() - scaffold.fragment.start,
             _ => scaffold.fragment.len() + usize::from(completed),
         };
-        if cover.len() > 1 && !self.is_list(context, scaffold, &cover, length) {
+        let is_window =
+            || self.are_members(&cover) && self.is_list(context, scaffold, &cover, length);
+        if cover.len() > 1 && !is_window() {
             return Err(Failure::Cover);
         }
         let (cover, terminator) = match &cover[..] {
@@ -409,6 +417,17 @@ impl Ladder<'_> {
             .then(|| cover(root, start..start + shown.len(), &self.tables))?
     }
 
+    /// Whether no member of a plain list is half of something, such as the `?` of a chain.
+    fn are_members(&self, nodes: &[Syntax<'_>]) -> bool {
+        let Some(list) = nodes.first().and_then(|node| node.parent()) else {
+            return true;
+        };
+        let is_plain = list.parent().is_none() || self.tables.is_container(list.kind_id());
+        let is_member =
+            |node: &Syntax<'_>| node.is_named() || self.tables.is_separator(node.kind_id());
+        !is_plain || nodes.iter().all(is_member)
+    }
+
     /// Whether the fragment may stand here twice and reads the same both times: then its nodes are
     /// members of a list, and not the half of something.
     fn is_list(
@@ -482,7 +501,7 @@ impl Ladder<'_> {
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !node.is_named() || text.is_empty() || !is_word || node.kind() == text {
+        if !node.is_named() || text.is_empty() || !is_word || is_keyword_node(node, text) {
             return 0;
         }
         let listed = || {
@@ -507,7 +526,7 @@ impl Ladder<'_> {
             return children.find_map(|child| self.reserved(child, scaffold));
         }
         let text = &scaffold.text[node.byte_range()];
-        let is_name = node.is_named() && node.kind() != text;
+        let is_name = node.is_named() && !is_keyword_node(node, text);
         (is_name && reserved.iter().any(|word| word == text)).then(|| node.start_byte())
     }
 
@@ -534,6 +553,12 @@ impl Ladder<'_> {
         }
         written
     }
+}
+
+/// Whether the node is named for the keyword that it is.
+fn is_keyword_node(node: Syntax<'_>, text: &str) -> bool {
+    let kind = node.kind();
+    kind == text || kind.strip_suffix("_keyword") == Some(text)
 }
 
 fn same_kinds(a: &[Syntax<'_>], b: &[Syntax<'_>]) -> bool {

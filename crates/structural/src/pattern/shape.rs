@@ -134,10 +134,17 @@ fn quotes(text: &[u8]) -> (usize, usize) {
     } else {
         1
     };
-    if text.len() < first + 2 * count {
+    // Behind the closing quote stands what a raw string opens with, or a suffix.
+    let closing = if quote == b'<' { b'>' } else { quote };
+    let last = text
+        .iter()
+        .rposition(|&byte| byte == closing)
+        .unwrap_or(first);
+    let close = count + text.len() - last - 1;
+    if text.len() < first + count + close {
         return (0, 0);
     }
-    (first + count, count)
+    (first + count, close)
 }
 
 /// White space, continued lines, and a `;` that is part of no node: a hidden line end.
