@@ -281,6 +281,13 @@ impl<'t> Search<'_, 't> {
         // Some grammars count the line end in; what is put in its place must not lose it.
         let text = &self.sequence.source()[range.clone()];
         range.end -= text.len() - text.trim_ascii_end().len();
+        if self.sequence.compiled().readings[reading].drops_terminator {
+            let after = &self.sequence.source()[range.end..];
+            let blanks = after.iter().take_while(|&&byte| byte == b' ').count();
+            if after.get(blanks) == Some(&b';') {
+                range.end += blanks + 1;
+            }
+        }
         let active = self.sequence.compiled().active;
         match reading.checked_sub(active) {
             Some(later) => self.found.later[later] += 1,

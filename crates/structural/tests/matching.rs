@@ -261,6 +261,32 @@ fn bodies_hold_runs() {
     ]);
 }
 
+/// Some contexts are for fragments that begin with a certain word; some moulds want a line of their
+/// own.
+#[test]
+fn contexts_and_moulds_of_some_fragments() {
+    check(&[
+        (
+            "kotlin",
+            "object : $I { $$$M }",
+            "val a = object : I {\n  fun f() = 1\n}",
+            &["object : I {\n  fun f() = 1\n}"],
+        ),
+        (
+            "kotlin",
+            "class $C { $$$M }",
+            "class A {\n  fun f() = 1\n}",
+            &["class A {\n  fun f() = 1\n}"],
+        ),
+        (
+            "csharp",
+            "throw $X",
+            "class C { int f() { throw a; } }",
+            &["throw a"],
+        ),
+    ]);
+}
+
 /// A candidate has what the pattern shows and nothing more.
 #[test]
 fn matching_is_strict() {
@@ -544,6 +570,31 @@ fn string_bodies() {
     ]);
 }
 
+/// What stands behind the closing quote is no part of the body.
+#[test]
+fn string_suffixes() {
+    check_captures(&[
+        ("swift", "#\"$S\"#", "let a = #\"x\"y\"#", &["S=x\"y"]),
+        (
+            "csharp",
+            "@\"$S\"",
+            "class C { string a = @\"x\"; }",
+            &["S=x"],
+        ),
+    ]);
+}
+
+/// What is parsed in one way as a statement and in another elsewhere is one thing all the same.
+#[test]
+fn expressions_are_one_family() {
+    check(&[(
+        "swift",
+        "g($$$A) { $$$B }",
+        "func f() {\n  g(1) { a() }\n  let x = g(2) { b() }\n}",
+        &["g(1) { a() }", "g(2) { b() }"],
+    )]);
+}
+
 /// Several statements in a row are a window of siblings.
 #[test]
 fn windows_of_statements() {
@@ -615,7 +666,68 @@ fn declarations_are_one_family() {
             "interface I { a?: string; }\nclass C { b?: string; }",
             &["a?: string;", "b?: string;"],
         ),
+        (
+            "csharp",
+            "int $F($$$P) { $$$B }",
+            "class C { int a() { int b(int x) { return x; } } }",
+            &[
+                "int a() { int b(int x) { return x; } }",
+                "int b(int x) { return x; }",
+            ],
+        ),
+        (
+            "csharp",
+            "const int $N = $V;",
+            "class C { const int A = 1; void f() { const int b = 2; } }",
+            &["const int A = 1;", "const int b = 2;"],
+        ),
     ]);
+}
+
+/// A `;` that the grammar makes no node of is neither compared nor lost.
+#[test]
+fn hidden_terminators() {
+    check(&[
+        (
+            "kotlin",
+            "fun f() { $$$B }",
+            "fun f() { g(); h() ; i() }",
+            &["fun f() { g(); h() ; i() }"],
+        ),
+        (
+            "kotlin",
+            "$F();",
+            "fun f() { g(); h()\n i() ; }",
+            &["g();", "h()", "i() ;"],
+        ),
+        (
+            "swift",
+            "g();\nh();",
+            "func f() { g(); h(); g()\n h()\n }",
+            &["g(); h();", "g()\n h()"],
+        ),
+    ]);
+}
+
+/// A word that is never a name is none, and a header is no statement with an empty body.
+#[test]
+fn fragments_that_only_look_like_code() {
+    let rows = [
+        (
+            "csharp",
+            "else { $$$B }",
+            "`else` is a keyword: write all of what it belongs to",
+        ),
+        ("swift", "else { $$$B }", "`else` is a keyword"),
+        ("dart", "while ($C)", "The fragment stops short"),
+    ];
+    for (language, pattern, expected) in rows {
+        let grammar = Shipped.grammar(language).unwrap();
+        let error = Pattern::compile(&grammar, pattern, None)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{language} `{pattern}`: {error}");
+    }
 }
 
 /// One word is the name wherever it stands, but not in strings and comments.

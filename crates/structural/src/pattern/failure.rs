@@ -15,6 +15,8 @@ pub(super) enum Failure {
         /// The number of the first metavariable in it.
         hole: usize,
     },
+    /// A reserved word was taken for a name at this byte of the fragment as it was written.
+    Keyword { context: String, place: usize },
     /// The nodes do not tile the fragment.
     Cover,
     /// There is nothing but a comment.
@@ -57,7 +59,13 @@ pub(super) fn explain(
         return PatternError::InsideToken { language, token };
     }
     let text = fragment.to_string();
-    let (nearest, place) = farthest(failures).unwrap_or((&contexts[0].name, 0));
+    let keyword = failures.iter().find_map(|failure| match failure {
+        Failure::Keyword { context, place } => Some((context.as_str(), *place)),
+        _ => None,
+    });
+    let (nearest, place) = keyword
+        .or_else(|| farthest(failures))
+        .unwrap_or((&contexts[0].name, 0));
     let mut place = place.min(text.len());
     while !text.is_char_boundary(place) {
         place -= 1;
@@ -76,7 +84,12 @@ pub(super) fn explain(
             .count()
             + 1,
         found: first_word(after),
-        hint: hint(&text, after),
+        hint: keyword
+            .map(|_| {
+                let word = first_word(after);
+                format!("`{word}` is a keyword: write all of what it belongs to")
+            })
+            .or_else(|| hint(&text, after)),
     }))
 }
 

@@ -25,7 +25,15 @@ pub(super) fn compile(
 ) -> Result<Compiled, PatternError> {
     let fragment = Fragment::of_pattern(text)?;
     check_content(&fragment)?;
-    let contexts = contexts(grammar, context)?;
+    let mut contexts = contexts(grammar, context)?;
+    let text = fragment.to_string();
+    let fits = |context: &&Context| {
+        let begins = context.begins.as_deref();
+        begins.is_none_or(|word| begins_with(&text, word))
+    };
+    if contexts.iter().any(fits) {
+        contexts.retain(fits);
+    }
     let mut ladder = Ladder {
         grammar,
         tables: Tables::of(grammar),
@@ -101,6 +109,13 @@ fn contexts<'g>(
     Ok(chosen)
 }
 
+/// Whether the text begins with the word, and not with a longer one.
+fn begins_with(text: &str, word: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.strip_prefix(word)
+        .is_some_and(|rest| !rest.starts_with(is_letter))
+}
+
 pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
     let mut variables: Vec<String> = Vec::new();
     for name in fragment.holes().filter_map(|hole| hole.name.as_ref()) {
@@ -122,12 +137,18 @@ fn runs(reading: &Reading) -> usize {
 /// Puts what is matched together first and counts it.
 ///
 /// Declarations that differ only in where they stand are one thing to who writes the pattern, and
-/// so is one name in its places. Of everything else the first reading counts.
+/// so is one name in its places, and one expression that is parsed differently as a statement. Of
+/// everything else the first reading counts.
 fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
-    let belongs: fn(&Reading) -> bool = match readings.first() {
-        Some(first) if is_declaration(first) => is_declaration,
-        Some(first) if is_name(first) => is_name,
+    let first = match readings.first() {
+        Some(first) if first.roots.len() == 1 => first.clone(),
         _ => return (readings, 1),
+    };
+    let belongs = |reading: &Reading| {
+        is_declaration(&first) && is_declaration(reading)
+            || is_name(&first) && is_name(reading)
+            || first.kind.ends_with("_expression") && first.kind == reading.kind
+            || first.roots == reading.roots
     };
     let (mut family, later): (Vec<_>, Vec<_>) = readings.into_iter().partition(belongs);
     let active = family.len();
@@ -136,7 +157,14 @@ fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
 }
 
 fn is_declaration(reading: &Reading) -> bool {
-    let suffixes = ["declaration", "definition", "_item", "_signature"];
+    let suffixes = [
+        "declaration",
+        "definition",
+        "_item",
+        "_signature",
+        "_declaration_statement",
+        "_function_statement",
+    ];
     reading.roots.len() == 1 && suffixes.iter().any(|suffix| reading.kind.ends_with(suffix))
 }
 
@@ -149,6 +177,8 @@ struct Scaffold {
     text: String,
     fragment: Range<usize>,
     holes: Vec<Hole>,
+    /// Where each hole ends together with the blanks of its mould.
+    ends: Vec<usize>,
 }
 
 struct Ladder<'a> {
@@ -223,6 +253,7 @@ impl Ladder<'_> {
             .fragment
             .spelled(indent, |hole| choice.spell(hole, word));
         let start = context.before.len();
+        let ends = ranges.iter().map(|range| start + range.end).collect();
         let holes = self
             .fragment
             .holes()
@@ -231,9 +262,13 @@ impl Ladder<'_> {
             .map(|(index, (hole, range))| {
                 let range = start + range.start..start + range.end;
                 let word_start = range.start + choice.word_at(index);
+                // A mould may ask for a line of its own.
+                let spelled = &text[range.start - start..range.end - start];
+                let blanks = spelled.len() - spelled.trim_start().len();
+                let shown = range.start + blanks;
                 Hole {
                     word: word_start..word_start + word.len(),
-                    range,
+                    range: shown..shown + spelled.trim().len(),
                     variable: hole.name.as_ref().and_then(|name| {
                         let index = self.variables.iter().position(|variable| variable == name);
                         index.and_then(|index| u8::try_from(index).ok())
@@ -243,6 +278,7 @@ impl Ladder<'_> {
             });
         Scaffold {
             holes: holes.collect(),
+            ends,
             fragment: start..start + text.len(),
             text: format!("{}{text}{}\n", context.before, context.after),
         }
@@ -270,17 +306,37 @@ impl Ladder<'_> {
                 .then(|| cover(root, with_line_end, &self.tables))
                 .flatten()
         });
-        let (cover, completed) = match exact {
+        let hidden = match exact {
+            None => self.before_hidden_terminator(scaffold, root),
+            Some(_) => None,
+        };
+        let drops_terminator = hidden.is_some();
+        let (cover, completed) = match exact.or(hidden) {
             Some(cover) => (cover, false),
             // `int n = 0` is a declaration that waits for its `;`.
             None if context.after.starts_with(';') => {
                 let range = scaffold.fragment.start..scaffold.fragment.end + 1;
+                let end = scaffold.fragment.end;
                 let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
+                let last = root.named_descendant_for_byte_range(end, end + 1);
+                // `if (c)` does not wait for its `;`: that would be an empty body.
+                if last.is_some_and(|last| last.byte_range() == (end..end + 1)) {
+                    return Err(Failure::Syntax {
+                        context: context.name.clone(),
+                        place: self.place(scaffold, end),
+                    });
+                }
                 (cover, true)
             }
             None => return Err(Failure::Cover),
         };
-        if cover.len() > 1 && !self.is_list(context, scaffold, &cover, completed) {
+        let length = match cover.last() {
+            Some(last) if drops_terminator => last.end_byte() - scaffold.fragment.start,
+            _ => scaffold.fragment.len() + usize::from(completed),
+        };
+        let is_window =
+            || self.are_members(&cover) && self.is_list(context, scaffold, &cover, length);
+        if cover.len() > 1 && !is_window() {
             return Err(Failure::Cover);
         }
         let (cover, terminator) = match &cover[..] {
@@ -290,6 +346,12 @@ impl Ladder<'_> {
             }
             _ => (cover, None),
         };
+        if let Some(at) = cover.iter().find_map(|node| self.reserved(*node, scaffold)) {
+            return Err(Failure::Keyword {
+                context: context.name.clone(),
+                place: self.place(scaffold, at),
+            });
+        }
         // Text between tags takes in whatever is written there.
         if let [node] = cover[..]
             && node.child_count() == 0
@@ -335,10 +397,36 @@ impl Ladder<'_> {
             kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
             roots,
             terminator,
+            drops_terminator,
             completed,
             terminated: self.is_terminated(),
             misused_keywords: cover.iter().map(|node| self.misused(*node, scaffold)).sum(),
         })
+    }
+
+    /// What stands before a `;` that is part of no node, in languages in which a line end will do.
+    fn before_hidden_terminator<'t>(
+        &self,
+        scaffold: &Scaffold,
+        root: Syntax<'t>,
+    ) -> Option<Vec<Syntax<'t>>> {
+        let Range { start, end } = scaffold.fragment;
+        let shown = scaffold.text[start..end].strip_suffix(';')?.trim_end();
+        let last = root.descendant_for_byte_range(end - 1, end)?;
+        let is_token = last.byte_range() == (end - 1..end);
+        (!is_token && !shown.is_empty())
+            .then(|| cover(root, start..start + shown.len(), &self.tables))?
+    }
+
+    /// Whether no member of a plain list is half of something, such as the `?` of a chain.
+    fn are_members(&self, nodes: &[Syntax<'_>]) -> bool {
+        let Some(list) = nodes.first().and_then(|node| node.parent()) else {
+            return true;
+        };
+        let is_plain = list.parent().is_none() || self.tables.is_container(list.kind_id());
+        let is_member =
+            |node: &Syntax<'_>| node.is_named() || self.tables.is_separator(node.kind_id());
+        !is_plain || nodes.iter().all(is_member)
     }
 
     /// Whether the fragment may stand here twice and reads the same both times: then its nodes are
@@ -348,7 +436,7 @@ impl Ladder<'_> {
         context: &Context,
         scaffold: &Scaffold,
         once: &[Syntax<'_>],
-        completed: bool,
+        length: usize,
     ) -> bool {
         let fragment = &scaffold.text[scaffold.fragment.clone()];
         let mut parser = parser(self.grammar);
@@ -366,7 +454,6 @@ impl Ladder<'_> {
                 return false;
             };
             let root = tree.root_node();
-            let length = fragment.len() + usize::from(completed);
             let reads = |start: usize| {
                 let range = start..start + length;
                 let line_end = start..start + length + 1;
@@ -415,7 +502,7 @@ impl Ladder<'_> {
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !node.is_named() || text.is_empty() || !is_word || node.kind() == text {
+        if !node.is_named() || text.is_empty() || !is_word || is_keyword_node(node, text) {
             return 0;
         }
         let listed = || {
@@ -429,18 +516,33 @@ impl Ladder<'_> {
         usize::from(listed() || is_token())
     }
 
+    /// Where a reserved word was taken for a name.
+    fn reserved(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Option<usize> {
+        let reserved = &self.grammar.data().reserved;
+        if reserved.is_empty() || self.tables.is_string(node.kind_id()) || node.is_extra() {
+            return None;
+        }
+        if node.child_count() > 0 {
+            let mut children = (0..node.child_count()).filter_map(|at| node.child(at));
+            return children.find_map(|child| self.reserved(child, scaffold));
+        }
+        let text = &scaffold.text[node.byte_range()];
+        let is_name = node.is_named() && !is_keyword_node(node, text);
+        (is_name && reserved.iter().any(|word| word == text)).then(|| node.start_byte())
+    }
+
     /// Where a byte of the scaffold is in the fragment as it was written.
     fn place(&self, scaffold: &Scaffold, byte: usize) -> usize {
         let byte = byte.clamp(scaffold.fragment.start, scaffold.fragment.end);
         let mut written = 0;
         let mut spelled = scaffold.fragment.start;
-        let mut holes = scaffold.holes.iter();
+        let mut ends = scaffold.ends.iter();
         for piece in &self.fragment.pieces {
             let (length, end) = match piece {
                 Piece::Literal(text) => (text.len(), spelled + text.len()),
                 Piece::Hole(hole) => (
                     hole.to_string().len(),
-                    holes.next().map_or(spelled, |hole| hole.range.end),
+                    ends.next().copied().unwrap_or(spelled),
                 ),
             };
             if byte < end {
@@ -452,6 +554,12 @@ impl Ladder<'_> {
         }
         written
     }
+}
+
+/// Whether the node is named for the keyword that it is.
+fn is_keyword_node(node: Syntax<'_>, text: &str) -> bool {
+    let kind = node.kind();
+    kind == text || kind.strip_suffix("_keyword") == Some(text)
 }
 
 fn same_kinds(a: &[Syntax<'_>], b: &[Syntax<'_>]) -> bool {

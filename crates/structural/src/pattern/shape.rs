@@ -134,13 +134,20 @@ fn quotes(text: &[u8]) -> (usize, usize) {
     } else {
         1
     };
-    if text.len() < first + 2 * count {
+    // Behind the closing quote stands what a raw string opens with, or a suffix.
+    let closing = if quote == b'<' { b'>' } else { quote };
+    let last = text
+        .iter()
+        .rposition(|&byte| byte == closing)
+        .unwrap_or(first);
+    let close = count + text.len() - last - 1;
+    if text.len() < first + count + close {
         return (0, 0);
     }
-    (first + count, count)
+    (first + count, close)
 }
 
-/// White space and continued lines.
+/// White space, continued lines, and a `;` that is part of no node: a hidden line end.
 fn is_layout(text: &[u8]) -> bool {
     let mut bytes = text.iter().peekable();
     while let Some(byte) = bytes.next() {
@@ -148,7 +155,7 @@ fn is_layout(text: &[u8]) -> bool {
             && bytes
                 .peek()
                 .is_some_and(|next| matches!(next, b'\n' | b'\r'));
-        if !byte.is_ascii_whitespace() && !continues {
+        if !byte.is_ascii_whitespace() && *byte != b';' && !continues {
             return false;
         }
     }
