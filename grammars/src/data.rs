@@ -66,6 +66,9 @@ pub struct LanguageData {
     /// How many examples there are at least.
     #[serde(default)]
     pub least_examples: ExampleCounts,
+    /// Tokens, each with a kind that must be grouped behind it although the grammar takes it bare.
+    #[serde(default)]
+    pub group_behind: Vec<(String, String)>,
     /// Fragments with the reading that they must get; a test runs them.
     #[serde(default, rename = "example")]
     pub examples: Vec<Example>,

@@ -167,6 +167,15 @@ pub fn rewrite(
             }
             (groups, composed, new_tree) = (tried, again, again_tree);
         }
+        let turned = plan.turned(&composed, &new_tree, &grammar.data().group_behind);
+        if !turned.is_empty() {
+            let tried = [&groups[..], &turned].concat();
+            let again = plan.compose_grouped(&tried, group);
+            let again_tree = parse(&again.text);
+            if check::errors(&again_tree) <= check::errors(&new_tree) {
+                (groups, composed, new_tree) = (tried, again, again_tree);
+            }
+        }
         let mut grouped: Vec<_> = composed
             .places
             .iter()
