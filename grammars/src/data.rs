@@ -42,9 +42,15 @@ pub struct LanguageData {
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
-    /// Keywords with which no name begins a fragment, although the grammar would take them for one.
+    /// Words that are never names, although the grammar takes them for names where no keyword fits.
     #[serde(default)]
     pub reserved: Vec<String>,
+    /// Words with which no name begins a fragment, although they may be names further on.
+    #[serde(default)]
+    pub openers: Vec<String>,
+    /// Lists of kinds that are one and the same to who writes a pattern.
+    #[serde(default)]
+    pub alike: Vec<Vec<String>>,
     /// Kinds whose children are a plain list without brackets of its own: a run of siblings sits
     /// directly below them, and they are absent where the list is empty.
     #[serde(default)]
@@ -96,6 +102,9 @@ pub struct LanguageData {
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,
+    /// Tokens, each with a kind that must be grouped behind it although the grammar takes it bare.
+    #[serde(default)]
+    pub group_behind: Vec<(String, String)>,
 }
 
 fn separators() -> Vec<String> {
@@ -104,7 +113,7 @@ fn separators() -> Vec<String> {
 
 /// One step of a ladder: source text around the place where a fragment is put.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "(String, String)")]
+#[serde(try_from = "Vec<String>")]
 #[non_exhaustive]
 pub struct Context {
     /// What the place is called: `statement`, `expression`, `argument` …
@@ -113,19 +122,28 @@ pub struct Context {
     pub before: String,
     /// The text after it. A line end follows.
     pub after: String,
+    /// The word that a fragment must begin with to be put there; absent where any may.
+    pub begins: Option<String>,
 }
 
-impl TryFrom<(String, String)> for Context {
+/// A name, the code with `@@` for the fragment, and the word that the fragment must begin with.
+impl TryFrom<Vec<String>> for Context {
     type Error = String;
 
-    fn try_from((name, code): (String, String)) -> Result<Self, String> {
+    fn try_from(parts: Vec<String>) -> Result<Self, String> {
+        let (name, code, begins) = match &parts[..] {
+            [name, code] => (name, code, None),
+            [name, code, begins] => (name, code, Some(begins.clone())),
+            _ => return Err(format!("a context of {} parts", parts.len())),
+        };
         let (before, after) = code
             .split_once("@@")
             .ok_or_else(|| format!("no `@@` in the context `{name}`"))?;
         Ok(Self {
-            name,
+            name: name.clone(),
             before: before.into(),
             after: after.into(),
+            begins,
         })
     }
 }

@@ -69,7 +69,7 @@ pub fn find(
         siblings: Vec::new(),
         windows_end: vec![0; compiled.readings.len()],
     };
-    let roots = Roots::of(&compiled.readings);
+    let roots = Roots::of(&compiled.readings, &compiled.tables);
     each_node(tree, interrupted, |node| {
         for reading in roots.of_kind(node.kind_id()) {
             search.single(reading, node);
@@ -106,7 +106,7 @@ pub fn near_misses(
 ) -> Vec<NearMiss> {
     let compiled = pattern.compiled();
     let mut sequence = Sequence::lenient(compiled, tree, source);
-    let roots = Roots::of(&compiled.readings[..compiled.active]);
+    let roots = Roots::of(&compiled.readings[..compiled.active], &compiled.tables);
     let mut misses = Vec::new();
     each_node(tree, interrupted, |node| {
         let mut readings = roots.of_kind(node.kind_id());
@@ -182,7 +182,7 @@ struct Roots {
 }
 
 impl Roots {
-    fn of(readings: &[Reading]) -> Self {
+    fn of(readings: &[Reading], tables: &Tables) -> Self {
         let mut roots = Self {
             by_kind: Vec::new(),
             windows: Vec::new(),
@@ -201,11 +201,12 @@ impl Roots {
                 roots.windows.push(index);
                 continue;
             }
-            let kind = usize::from(*kind);
-            if roots.by_kind.len() <= kind {
-                roots.by_kind.resize(kind + 1, 0);
+            for kind in tables.alike(*kind).map(usize::from) {
+                if roots.by_kind.len() <= kind {
+                    roots.by_kind.resize(kind + 1, 0);
+                }
+                roots.by_kind[kind] |= 1 << index;
             }
-            roots.by_kind[kind] |= 1 << index;
         }
         roots
     }
@@ -243,6 +244,18 @@ fn shown_end(pattern: &Node, node: Syntax<'_>, tables: &Tables) -> usize {
     }
 }
 
+/// Where a node ends before the comments behind its last child; a directive takes them in, as it
+/// ends with its line.
+fn without_trailing_comments(node: Syntax<'_>) -> usize {
+    let children = (0..node.child_count()).rev();
+    let mut children = children.filter_map(|at| node.child(at)).peekable();
+    if !children.peek().is_some_and(Syntax::is_extra) {
+        return usize::MAX;
+    }
+    let solid = children.find(|child| !child.is_extra());
+    solid.map_or(usize::MAX, |child| child.end_byte())
+}
+
 struct Search<'p, 't> {
     sequence: Sequence<'p, 't>,
     found: Found,
@@ -264,6 +277,7 @@ impl<'t> Search<'_, 't> {
             } else if !chosen.terminated {
                 range.end = shown_end(&chosen.roots[0], node, &compiled.tables);
             }
+            range.end = range.end.min(without_trailing_comments(node));
             self.record(reading, range);
         }
         self.note_given_up(node);
@@ -332,6 +346,13 @@ impl<'t> Search<'_, 't> {
         // Some grammars count the line end in; what is put in its place must not lose it.
         let text = &self.sequence.source()[range.clone()];
         range.end -= text.len() - text.trim_ascii_end().len();
+        if self.sequence.compiled().readings[reading].drops_terminator {
+            let after = &self.sequence.source()[range.end..];
+            let blanks = after.iter().take_while(|&&byte| byte == b' ').count();
+            if after.get(blanks) == Some(&b';') {
+                range.end += blanks + 1;
+            }
+        }
         let active = self.sequence.compiled().active;
         match reading.checked_sub(active) {
             Some(later) => self.found.later[later] += 1,

@@ -60,6 +60,8 @@ pub struct Reading {
     pub(crate) roots: Vec<Node>,
     /// A separator that ended the fragment and that a match takes along where it is present.
     pub(crate) terminator: Option<u16>,
+    /// The same for a `;` that the grammar makes no node of.
+    pub(crate) drops_terminator: bool,
     /// Whether the context's own terminator completed the fragment.
     pub(crate) completed: bool,
     /// Whether the fragment ends in a separator. A match ends before one that the fragment does

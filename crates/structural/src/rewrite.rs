@@ -217,6 +217,15 @@ pub fn rewrite(
             }
             hopeless.extend(new.into_iter().skip(MOST_TRIED));
         }
+        let turned = plan.turned(&composed, &new_tree, &grammar.data().group_behind);
+        if !turned.is_empty() {
+            let tried: HashSet<compose::Place> = groups.union(&turned).copied().collect();
+            let again = plan.compose_grouped(&tried, group)?;
+            let again_tree = parse(&again.text)?;
+            if check::errors(&again_tree) <= check::errors(&new_tree) {
+                (groups, composed, new_tree) = (tried, again, again_tree);
+            }
+        }
     }
     let parenthesised = {
         let mut grouped: Vec<_> = composed

@@ -178,6 +178,21 @@ fn bodies_hold_runs() {
             &["match a { B => 1, C => 2, _ => 3, }"],
         ),
         (
+            "cpp",
+            "$C::$C($$$P) : $$$I { $$$B }",
+            "A::A(int x) : a(x), b{1} { f(); } A::A() : a(0) {} A::A() {}",
+            &["A::A(int x) : a(x), b{1} { f(); }", "A::A() : a(0) {}"],
+        ),
+        (
+            "cpp",
+            "class $C : $$$B, public $D { $$$M };",
+            "class X : A, private B, public D { int a; }; class Y : public D {};",
+            &[
+                "class X : A, private B, public D { int a; };",
+                "class Y : public D {};",
+            ],
+        ),
+        (
             "c",
             "case $X: $$$B break;",
             "void f() { switch (a) { case 1: b(); c(); break; case 2: d(); } }",
@@ -272,6 +287,32 @@ fn bodies_hold_runs() {
             "class $C($$$B): $$$M",
             "class A(B):\n  pass\n",
             &["class A(B):\n  pass"],
+        ),
+    ]);
+}
+
+/// Some contexts are for fragments that begin with a certain word; some moulds want a line of their
+/// own.
+#[test]
+fn contexts_and_moulds_of_some_fragments() {
+    check(&[
+        (
+            "kotlin",
+            "object : $I { $$$M }",
+            "val a = object : I {\n  fun f() = 1\n}",
+            &["object : I {\n  fun f() = 1\n}"],
+        ),
+        (
+            "kotlin",
+            "class $C { $$$M }",
+            "class A {\n  fun f() = 1\n}",
+            &["class A {\n  fun f() = 1\n}"],
+        ),
+        (
+            "csharp",
+            "throw $X",
+            "class C { int f() { throw a; } }",
+            &["throw a"],
         ),
     ]);
 }
@@ -388,6 +429,36 @@ fn layout_and_comments_do_not_count() {
             &["f(a, /* b */ b,)"],
         ),
         ("c", "f($A)", "void g() { f(a \\\n ); }", &["f(a \\\n )"]),
+    ]);
+}
+
+/// A directive ends with its line; the comment behind it is not part of the match.
+#[test]
+fn directives_end_before_their_comment() {
+    check(&[(
+        "c",
+        "#include <$H>",
+        "#include <a.h> // why\n#include <b.h>   /* so */\n",
+        &["#include <a.h>", "#include <b.h>"],
+    )]);
+}
+
+/// Kinds that the grammar tells apart where the language does not are one kind.
+#[test]
+fn some_kinds_are_alike() {
+    check(&[
+        (
+            "java",
+            "($$$P) -> $E",
+            "class C { F f = () -> 1, g = (a, b) -> 2, h = (int a) -> 3, i = a -> 4; }",
+            &["() -> 1", "(a, b) -> 2", "(int a) -> 3"],
+        ),
+        (
+            "java",
+            "($A) -> $E",
+            "class C { F g = (a, b) -> 2, h = (int a) -> 3, i = (a) -> 4; }",
+            &["(int a) -> 3", "(a) -> 4"],
+        ),
     ]);
 }
 
@@ -515,6 +586,12 @@ fn string_bodies() {
         ),
         ("typescript", "f('$S')", "f('a'); f(\"b\")", &["S=a"]),
         (
+            "cpp",
+            "f('$C')",
+            "void g() { f('a'); f('\\n'); f(\"a\"); }",
+            &["C=a", "C=\\n"],
+        ),
+        (
             "go",
             "f(\"$S\")",
             "package p\nfunc g() { f(\"a\\n\") }\n",
@@ -527,6 +604,31 @@ fn string_bodies() {
             &["S=a"],
         ),
     ]);
+}
+
+/// What stands behind the closing quote is no part of the body.
+#[test]
+fn string_suffixes() {
+    check_captures(&[
+        ("swift", "#\"$S\"#", "let a = #\"x\"y\"#", &["S=x\"y"]),
+        (
+            "csharp",
+            "@\"$S\"",
+            "class C { string a = @\"x\"; }",
+            &["S=x"],
+        ),
+    ]);
+}
+
+/// What is parsed in one way as a statement and in another elsewhere is one thing all the same.
+#[test]
+fn expressions_are_one_family() {
+    check(&[(
+        "swift",
+        "g($$$A) { $$$B }",
+        "func f() {\n  g(1) { a() }\n  let x = g(2) { b() }\n}",
+        &["g(1) { a() }", "g(2) { b() }"],
+    )]);
 }
 
 /// Several statements in a row are a window of siblings.
@@ -600,7 +702,68 @@ fn declarations_are_one_family() {
             "interface I { a?: string; }\nclass C { b?: string; }",
             &["a?: string;", "b?: string;"],
         ),
+        (
+            "csharp",
+            "int $F($$$P) { $$$B }",
+            "class C { int a() { int b(int x) { return x; } } }",
+            &[
+                "int a() { int b(int x) { return x; } }",
+                "int b(int x) { return x; }",
+            ],
+        ),
+        (
+            "csharp",
+            "const int $N = $V;",
+            "class C { const int A = 1; void f() { const int b = 2; } }",
+            &["const int A = 1;", "const int b = 2;"],
+        ),
     ]);
+}
+
+/// A `;` that the grammar makes no node of is neither compared nor lost.
+#[test]
+fn hidden_terminators() {
+    check(&[
+        (
+            "kotlin",
+            "fun f() { $$$B }",
+            "fun f() { g(); h() ; i() }",
+            &["fun f() { g(); h() ; i() }"],
+        ),
+        (
+            "kotlin",
+            "$F();",
+            "fun f() { g(); h()\n i() ; }",
+            &["g();", "h()", "i() ;"],
+        ),
+        (
+            "swift",
+            "g();\nh();",
+            "func f() { g(); h(); g()\n h()\n }",
+            &["g(); h();", "g()\n h()"],
+        ),
+    ]);
+}
+
+/// A word that is never a name is none, and a header is no statement with an empty body.
+#[test]
+fn fragments_that_only_look_like_code() {
+    let rows = [
+        (
+            "csharp",
+            "else { $$$B }",
+            "`else` is a keyword: write all of what it belongs to",
+        ),
+        ("swift", "else { $$$B }", "`else` is a keyword"),
+        ("dart", "while ($C)", "The fragment stops short"),
+    ];
+    for (language, pattern, expected) in rows {
+        let grammar = Shipped.grammar(language).unwrap();
+        let error = Pattern::compile(&grammar, pattern, None)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{language} `{pattern}`: {error}");
+    }
 }
 
 /// One word is the name wherever it stands, but not in strings and comments.

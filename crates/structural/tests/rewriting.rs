@@ -239,6 +239,20 @@ fn precedence_is_kept() {
             "x = a * a + 2; y = f(b) * f(b)",
         ),
         (
+            "javascript",
+            "function () { return $E; }",
+            "() => $E",
+            "f(function () { return { a: 1 }; }, function () { return b; })",
+            "f(() => ({ a: 1 }), () => b)",
+        ),
+        (
+            "javascript",
+            "f($A)",
+            "g((x) => $A, $A)",
+            "f({ a }); f({ ...b })",
+            "g((x) => ({ a }), { a }); g((x) => ({ ...b }), { ...b })",
+        ),
+        (
             "python",
             "neg($A)",
             "-$A",

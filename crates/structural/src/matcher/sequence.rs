@@ -293,7 +293,7 @@ impl<'p, 't> Sequence<'p, 't> {
             // A list that may be empty is not there when it is.
             if first.is_optional(&self.compiled.tables)
                 && !matches!((child, first), (Some(Child::Node(node)), Node::Inner { kind, .. })
-                    if node.kind_id() == *kind)
+                    if self.compiled.tables.kind(node) == *kind)
             {
                 let Node::Inner { children, .. } = first else {
                     return false;
@@ -311,7 +311,7 @@ impl<'p, 't> Sequence<'p, 't> {
             match (first, child) {
                 (_, None) => return false,
                 (Node::Inner { kind, children }, Some(Child::Node(node))) => {
-                    if node.kind_id() != *kind || node.is_missing() {
+                    if self.compiled.tables.kind(node) != *kind || node.is_missing() {
                         return false;
                     }
                     let mark = self.arena.len();
@@ -347,7 +347,7 @@ impl<'p, 't> Sequence<'p, 't> {
         match (pattern, child) {
             (Node::Leaf { kind, text }, Child::Node(node)) => {
                 let tables = &self.compiled.tables;
-                node.kind_id() == *kind
+                tables.kind(node) == *kind
                     && !node.is_missing()
                     && self.source[padless(node, self.source, tables)] == **text
             }

@@ -15,6 +15,8 @@ pub(super) enum Failure {
         /// The number of the first metavariable in it.
         hole: usize,
     },
+    /// A reserved word was taken for a name at this byte of the fragment as it was written.
+    Keyword { context: String, place: usize },
     /// The nodes do not tile the fragment.
     Cover,
     /// The body of a string literal stands apart from the code, where it is not compared.
@@ -84,7 +86,13 @@ pub(super) fn explain(
         };
     }
     let text = fragment.to_string();
-    let (nearest, place) = farthest(failures).unwrap_or((&contexts[0].name, 0));
+    let keyword = failures.iter().find_map(|failure| match failure {
+        Failure::Keyword { context, place } => Some((context.as_str(), *place)),
+        _ => None,
+    });
+    let (nearest, place) = keyword
+        .or_else(|| farthest(failures))
+        .unwrap_or((&contexts[0].name, 0));
     let mut place = place.min(text.len());
     while !text.is_char_boundary(place) {
         place -= 1;
@@ -103,7 +111,12 @@ pub(super) fn explain(
             .count()
             + 1,
         found: first_word(after),
-        hint: hint(grammar, fragment, &text, after),
+        hint: keyword
+            .map(|_| {
+                let word = first_word(after);
+                format!("`{word}` is a keyword: write all of what it belongs to")
+            })
+            .or_else(|| hint(grammar, fragment, &text, after)),
     }))
 }
 

@@ -36,7 +36,15 @@ pub(super) fn compile(
             "the pattern has more than 255 metavariables: use runs, `$$$`".to_owned(),
         ));
     }
-    let contexts = contexts(grammar, context)?;
+    let mut contexts = contexts(grammar, context)?;
+    let text = fragment.to_string();
+    let fits = |context: &&Context| {
+        let begins = context.begins.as_deref();
+        begins.is_none_or(|word| begins_with(&text, word))
+    };
+    if contexts.iter().any(fits) {
+        contexts.retain(fits);
+    }
     let mut ladder = Ladder {
         grammar,
         tables: Tables::of(grammar),
@@ -111,6 +119,13 @@ fn contexts<'g>(
     Ok(chosen)
 }
 
+/// Whether the text begins with the word, and not with a longer one.
+fn begins_with(text: &str, word: &str) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.strip_prefix(word)
+        .is_some_and(|rest| !rest.starts_with(is_letter))
+}
+
 pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
     let mut variables: Vec<String> = Vec::new();
     for name in fragment.holes().filter_map(|hole| hole.name.as_ref()) {
@@ -140,12 +155,18 @@ fn runs(reading: &Reading) -> usize {
 /// Puts what is matched together first and counts it.
 ///
 /// Declarations that differ only in where they stand are one thing to who writes the pattern, and
-/// so is one name in its places. Of everything else the first reading counts.
+/// so is one name in its places, and one expression that is parsed differently as a statement. Of
+/// everything else the first reading counts.
 fn families(readings: Vec<Reading>) -> (Vec<Reading>, usize) {
-    let belongs: fn(&Reading) -> bool = match readings.first() {
-        Some(first) if is_declaration(first) => is_declaration,
-        Some(first) if is_name(first) => is_name,
+    let first = match readings.first() {
+        Some(first) if first.roots.len() == 1 => first.clone(),
         _ => return (readings, 1),
+    };
+    let belongs = |reading: &Reading| {
+        is_declaration(&first) && is_declaration(reading)
+            || is_name(&first) && is_name(reading)
+            || first.kind.ends_with("_expression") && first.kind == reading.kind
+            || first.roots == reading.roots
     };
     let (mut family, later): (Vec<_>, Vec<_>) = readings.into_iter().partition(belongs);
     let active = family.len();
@@ -158,6 +179,7 @@ fn is_declaration(reading: &Reading) -> bool {
         "declaration",
         "declaration_statement",
         "definition",
+        "_function_statement",
         "_item",
         "_signature",
     ];
@@ -173,6 +195,8 @@ struct Scaffold {
     text: String,
     fragment: Range<usize>,
     holes: Vec<Hole>,
+    /// Where each hole ends together with the blanks of its mould.
+    ends: Vec<usize>,
 }
 
 struct Ladder<'a> {
@@ -247,6 +271,7 @@ impl Ladder<'_> {
             .fragment
             .spelled(indent, |hole| choice.spell(hole, word));
         let start = context.before.len();
+        let ends = ranges.iter().map(|range| start + range.end).collect();
         let holes = self
             .fragment
             .holes()
@@ -255,9 +280,13 @@ impl Ladder<'_> {
             .map(|(index, (hole, range))| {
                 let range = start + range.start..start + range.end;
                 let word_start = range.start + choice.word_at(index);
+                // A mould may ask for a line of its own.
+                let spelled = &text[range.start - start..range.end - start];
+                let blanks = spelled.len() - spelled.trim_start().len();
+                let shown = range.start + blanks;
                 Hole {
                     word: word_start..range.end.min(word_start + word.len()),
-                    range,
+                    range: shown..shown + spelled.trim().len(),
                     variable: hole.name.as_ref().and_then(|name| {
                         let index = self.variables.iter().position(|variable| variable == name);
                         index.and_then(|index| u8::try_from(index).ok())
@@ -267,6 +296,7 @@ impl Ladder<'_> {
             });
         Scaffold {
             holes: holes.collect(),
+            ends,
             fragment: start..start + text.len(),
             text: format!("{}{text}{}\n", context.before, context.after),
         }
@@ -294,26 +324,37 @@ impl Ladder<'_> {
                 .then(|| cover(root, with_line_end, &self.tables))
                 .flatten()
         });
-        let (cover, completed) = match exact {
+        let hidden = match exact {
+            None => self.before_hidden_terminator(scaffold, root),
+            Some(_) => None,
+        };
+        let drops_terminator = hidden.is_some();
+        let (cover, completed) = match exact.or(hidden) {
             Some(cover) => (cover, false),
             // `int n = 0` is a declaration that waits for its `;`.
             None if context.after.starts_with(';') => {
                 let range = scaffold.fragment.start..scaffold.fragment.end + 1;
-                // The terminator alone is an empty statement: a header without its body.
                 let end = scaffold.fragment.end;
+                let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
                 let last = root.named_descendant_for_byte_range(end, end + 1);
+                // `if (c)` does not wait for its `;`: that would be an empty body.
                 if last.is_some_and(|last| last.byte_range() == (end..end + 1)) {
                     return Err(Failure::Syntax {
                         context: context.name.clone(),
                         place: self.place(scaffold, end),
                     });
                 }
-                let cover = cover(root, range, &self.tables).ok_or(Failure::Cover)?;
                 (cover, true)
             }
             None => return Err(Failure::Cover),
         };
-        if cover.len() > 1 && !self.is_list(context, scaffold, &cover, completed) {
+        let length = match cover.last() {
+            Some(last) if drops_terminator => last.end_byte() - scaffold.fragment.start,
+            _ => scaffold.fragment.len() + usize::from(completed),
+        };
+        let is_window =
+            || self.are_members(&cover) && self.is_list(context, scaffold, &cover, length);
+        if cover.len() > 1 && !is_window() {
             return Err(Failure::Cover);
         }
         let is_leading =
@@ -328,21 +369,27 @@ impl Ladder<'_> {
             }
             _ => (cover, None),
         };
-        // Text between tags takes in whatever is written there.
-        if let [node] = cover[..]
-            && node.kind().ends_with("text")
-            && node.child_count() == 0
-        {
-            return Err(Failure::Cover);
-        }
-        if self.begins_reserved(cover[0], &scaffold.text) {
+        if self.begins_with_opener(cover[0], &scaffold.text) {
             return Err(Failure::Syntax {
                 context: context.name.clone(),
                 place: self.place(scaffold, scaffold.fragment.end),
             });
         }
+        if let Some(at) = cover.iter().find_map(|node| self.reserved(*node, scaffold)) {
+            return Err(Failure::Keyword {
+                context: context.name.clone(),
+                place: self.place(scaffold, at),
+            });
+        }
         if self.holds_detached_string(root, &scaffold.fragment) {
             return Err(Failure::DetachedString);
+        }
+        // Text between tags takes in whatever is written there.
+        if let [node] = cover[..]
+            && node.child_count() == 0
+            && node.kind().ends_with("text")
+        {
+            return Err(Failure::Cover);
         }
         let builder = Builder {
             source: scaffold.text.as_bytes(),
@@ -384,6 +431,7 @@ impl Ladder<'_> {
             kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
             roots,
             terminator,
+            drops_terminator,
             completed,
             terminated: self.is_terminated(),
             misused_keywords: cover
@@ -394,6 +442,31 @@ impl Ladder<'_> {
         })
     }
 
+    /// What stands before a `;` that is part of no node, in languages in which a line end will do.
+    fn before_hidden_terminator<'t>(
+        &self,
+        scaffold: &Scaffold,
+        root: Syntax<'t>,
+    ) -> Option<Vec<Syntax<'t>>> {
+        let Range { start, end } = scaffold.fragment;
+        let shown = scaffold.text[start..end].strip_suffix(';')?.trim_end();
+        let last = root.descendant_for_byte_range(end - 1, end)?;
+        let is_token = last.byte_range() == (end - 1..end);
+        (!is_token && !shown.is_empty())
+            .then(|| cover(root, start..start + shown.len(), &self.tables))?
+    }
+
+    /// Whether no member of a plain list is half of something, such as the `?` of a chain.
+    fn are_members(&self, nodes: &[Syntax<'_>]) -> bool {
+        let Some(list) = nodes.first().and_then(|node| node.parent()) else {
+            return true;
+        };
+        let is_plain = list.parent().is_none() || self.tables.is_container(list.kind_id());
+        let is_member =
+            |node: &Syntax<'_>| node.is_named() || self.tables.is_separator(node.kind_id());
+        !is_plain || nodes.iter().all(is_member)
+    }
+
     /// Whether the nodes are members of a list, and not the half of something: they stand in a kind
     /// that is known for a list, or the fragment may stand here twice and reads the same both times.
     fn is_list(
@@ -401,7 +474,7 @@ impl Ladder<'_> {
         context: &Context,
         scaffold: &Scaffold,
         once: &[Syntax<'_>],
-        completed: bool,
+        length: usize,
     ) -> bool {
         let parent = once.first().and_then(|node| node.parent());
         let is_known = |parent: Syntax<'_>| {
@@ -427,7 +500,6 @@ impl Ladder<'_> {
                 return false;
             };
             let root = tree.root_node();
-            let length = fragment.len() + usize::from(completed);
             let reads = |start: usize| {
                 let range = start..start + length;
                 let line_end = start..start + length + 1;
@@ -445,14 +517,14 @@ impl Ladder<'_> {
 
     /// Whether the node begins with a name that is a reserved word: the construct that the word
     /// begins is not all there.
-    fn begins_reserved(&self, node: Syntax<'_>, text: &str) -> bool {
+    fn begins_with_opener(&self, node: Syntax<'_>, text: &str) -> bool {
         let mut first = node;
         while let Some(child) = first.child(0) {
             first = child;
         }
-        let reserved = &self.grammar.data().reserved;
+        let openers = &self.grammar.data().openers;
         let text = &text[first.byte_range()];
-        first.is_named() && !is_keyword(first, text) && reserved.iter().any(|word| word == text)
+        first.is_named() && !is_keyword(first, text) && openers.iter().any(|word| word == text)
     }
 
     /// Whether the body of a string literal stands apart from the code in the fragment (that of a
@@ -523,18 +595,33 @@ impl Ladder<'_> {
         }
     }
 
+    /// Where a reserved word was taken for a name.
+    fn reserved(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Option<usize> {
+        let reserved = &self.grammar.data().reserved;
+        if reserved.is_empty() || self.tables.is_string(node.kind_id()) || node.is_extra() {
+            return None;
+        }
+        if node.child_count() > 0 {
+            let mut children = (0..node.child_count()).filter_map(|at| node.child(at));
+            return children.find_map(|child| self.reserved(child, scaffold));
+        }
+        let text = &scaffold.text[node.byte_range()];
+        let is_name = node.is_named() && !is_keyword(node, text);
+        (is_name && reserved.iter().any(|word| word == text)).then(|| node.start_byte())
+    }
+
     /// Where a byte of the scaffold is in the fragment as it was written.
     fn place(&self, scaffold: &Scaffold, byte: usize) -> usize {
         let byte = byte.clamp(scaffold.fragment.start, scaffold.fragment.end);
         let mut written = 0;
         let mut spelled = scaffold.fragment.start;
-        let mut holes = scaffold.holes.iter();
+        let mut ends = scaffold.ends.iter();
         for piece in &self.fragment.pieces {
             let (length, end) = match piece {
                 Piece::Literal(text) => (text.len(), spelled + text.len()),
                 Piece::Hole(hole) => (
                     hole.to_string().len(),
-                    holes.next().map_or(spelled, |hole| hole.range.end),
+                    ends.next().copied().unwrap_or(spelled),
                 ),
             };
             if byte < end {

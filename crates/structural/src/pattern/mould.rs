@@ -157,7 +157,7 @@ enum Place {
     Clause,
     /// Where a line ends with it: a statement behind `else`, or a name in a header.
     Tail,
-    /// A member of a bracketed list.
+    /// A member of a bracketed list, or of the list in a header.
     Bracket,
     /// Next to an operator or a name.
     Fixed,
@@ -231,6 +231,8 @@ fn place(before: char, after: char, run: bool) -> Place {
         matches!(after, '\n' | '}') || is_word(after) && !is_word(before) && before != '\n';
     let bracket_starts = matches!(before, '(' | '[' | '<' | '{' | '|' | ',');
     let bracket_ends = matches!(after, ')' | ']' | '>' | '}' | '|' | ',');
+    // Between a colon and a brace stands the list of a header: bases, initializers.
+    let in_header = matches!((before, after), (':', ',') | (':' | ',', '{'));
     if list_starts && list_ends {
         if is_word(before) {
             Place::Tail
@@ -239,7 +241,7 @@ fn place(before: char, after: char, run: bool) -> Place {
         } else {
             Place::List
         }
-    } else if bracket_starts && bracket_ends {
+    } else if bracket_starts && bracket_ends || in_header {
         Place::Bracket
     } else {
         Place::Fixed

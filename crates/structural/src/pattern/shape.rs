@@ -185,22 +185,29 @@ fn quotes(text: &[u8]) -> (usize, usize) {
     } else {
         1
     };
-    if text.len() < first + 2 * count {
+    // Behind the closing quote stands what a raw string opens with, or a suffix.
+    let closing = if quote == b'<' { b'>' } else { quote };
+    let last = text
+        .iter()
+        .rposition(|&byte| byte == closing)
+        .unwrap_or(first);
+    let close = count + text.len() - last - 1;
+    if text.len() < first + count + close {
         return (0, 0);
     }
-    (first + count, count)
+    (first + count, close)
 }
 
-/// White space and continued lines.
+/// White space, continued lines, and a `;` that is part of no node: a hidden line end.
 fn is_layout(text: &[u8]) -> bool {
-    let is_space = |text: &str| {
-        text.chars()
-            .all(|letter| letter.is_whitespace() || letter == '\u{feff}')
-    };
     let Ok(text) = std::str::from_utf8(text) else {
         return false;
     };
-    is_space(text) || is_space(&text.replace("\\\n", "").replace("\\\r", ""))
+    let is_blank = |text: &str| {
+        text.chars()
+            .all(|letter| letter.is_whitespace() || matches!(letter, '\u{feff}' | ';'))
+    };
+    is_blank(text) || is_blank(&text.replace("\\\n", "").replace("\\\r", ""))
 }
 
 /// A separator before the first member of its list means nothing in some languages.
@@ -308,15 +315,38 @@ impl Builder<'_> {
             &mut syntax,
         );
         let in_tokens = in_tokens || self.tables.is_token_tree(kind);
-        let children = syntax
-            .iter()
-            .map(|child| match *child {
+        let whole = is_string.then(|| self.letters(&syntax)).flatten();
+        let children = syntax.iter().enumerate().filter_map(|(at, child)| {
+            if let Some((hole, letters)) = &whole
+                && letters.contains(&at)
+            {
+                return (at == letters.start).then(|| Ok(body(hole)));
+            }
+            Some(match *child {
                 Child::Node(child) if is_string => self.in_string(child, syntax.len() == 3),
                 Child::Node(child) => self.node(child, in_tokens),
                 Child::Text { start, end } => self.text(start..end, self.tables.is_padded(kind)),
             })
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok(Node::Inner { kind, children })
+        });
+        let children = children.collect::<Result<Vec<_>, _>>()?;
+        Ok(Node::Inner {
+            kind: self.tables.kind(node),
+            children,
+        })
+    }
+
+    /// The hole that a string literal's body is, and the children that spell it, where each letter
+    /// is a node of its own.
+    fn letters(&self, children: &[Child<'_>]) -> Option<(&Hole, Range<usize>)> {
+        self.holes.iter().find_map(|hole| {
+            let first = children
+                .iter()
+                .position(|child| child.start() == hole.range.start)?;
+            let last = children
+                .iter()
+                .position(|child| child.end() == hole.range.end)?;
+            (first < last).then_some((hole, first..last + 1))
+        })
     }
 
     /// The range of a node without a separator that the grammar counts in (the arms of `match`).
@@ -368,7 +398,7 @@ impl Builder<'_> {
         if let Some(hole) = self.holes.iter().position(inside) {
             return Err(inside_token(text, hole));
         }
-        let kind = node.kind_id();
+        let kind = self.tables.kind(node);
         Ok(if !node.is_named() || self.tables.is_separator(kind) {
             Node::Token { kind }
         } else if self.tables.is_caseless(kind) {

@@ -9,6 +9,8 @@ pub(crate) struct Tables {
     has_layout: bool,
     has_leading: bool,
     flags: Vec<u16>,
+    /// The kinds that count as another, with that.
+    alike: Vec<(u16, u16)>,
     /// Whether a separator that nothing follows means something.
     counts_trailing: bool,
     /// The separators that belong to the member before them.
@@ -73,13 +75,35 @@ impl Tables {
             set(CASELESS, named && any_of(&data.caseless, kind));
             flags
         });
+        let alike = data.alike.iter().flat_map(|kinds| {
+            let ids = kinds
+                .iter()
+                .map(|kind| language.id_for_node_kind(kind, true));
+            let ids: Vec<u16> = ids.filter(|id| *id != 0).collect();
+            let first = ids.first().copied().unwrap_or_default();
+            ids.into_iter().skip(1).map(move |id| (id, first))
+        });
         Self {
             has_layout: !data.layout.is_empty(),
             has_leading: !data.leading.is_empty(),
             flags: flags.collect(),
+            alike: alike.collect(),
             counts_trailing: data.counts_trailing,
             terminators: data.terminators.concat().into_bytes(),
         }
+    }
+
+    /// The kind that a node is compared by.
+    pub(crate) fn kind(&self, node: Node<'_>) -> u16 {
+        let id = node.kind_id();
+        let first = self.alike.iter().find(|(kind, _)| *kind == id);
+        first.map_or(id, |(_, first)| *first)
+    }
+
+    /// The kinds that are compared as this one.
+    pub(crate) fn alike(&self, kind: u16) -> impl Iterator<Item = u16> {
+        let others = self.alike.iter().filter(move |(_, first)| *first == kind);
+        std::iter::once(kind).chain(others.map(|(other, _)| *other))
     }
 
     fn has(&self, kind: u16, flag: u16) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use super::layout::{self, KEPT_LINE_END};
 use super::template::{Part, Template};
@@ -147,6 +147,46 @@ impl<'a> Plan<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The places of captures in braces that are read as something else than in the file: an object
+    /// behind an arrow is a block. Some grammars take it for an object all the same, so that they
+    /// name what turns behind which token.
+    pub(super) fn turned(
+        &self,
+        composed: &Composed,
+        new_tree: &Tree,
+        behind: &[(String, String)],
+    ) -> HashSet<Place> {
+        let is_turned = |(place, new): &&(Place, Range<usize>)| {
+            if !composed.text[new.clone()].starts_with('{') {
+                return false;
+            }
+            let old = place.part.and_then(|part| self.captured(place.site, part));
+            old.is_some_and(|old| {
+                let old_kind = kind_at(self.file.tree, &old).map(|(kind, _)| kind);
+                self.file.text[old].starts_with('{')
+                    && kind_at(new_tree, new).is_some_and(|(kind, before)| {
+                        let turns = |(token, inner): &(String, String)| {
+                            before == Some(token.as_str()) && kind == inner
+                        };
+                        old_kind.is_some_and(|old| old != kind) || behind.iter().any(turns)
+                    })
+            })
+        };
+        let turned = composed.places.iter().filter(is_turned);
+        turned.map(|(place, _)| *place).collect()
+    }
+
+    /// What a part of a site's template stands for.
+    fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
+        let site = &self.sites[site];
+        let parts = spelled(&self.templates[site.edit], self.file.layout.unit.as_deref());
+        let Part::Hole(variable) = parts.get(part)? else {
+            return None;
+        };
+        let capture = site.found.captures.get(*variable)?.as_ref()?;
+        Some(capture.range.clone())
     }
 
     pub(super) fn compose(&self) -> Result<Composed, RewriteError> {
@@ -558,6 +598,14 @@ impl Run<'_, '_> {
         });
         self.composed.comments_dropped += dropped.count();
     }
+}
+
+/// The kind of the node with this range, and that of the sibling before it.
+fn kind_at<'t>(tree: &'t Tree, range: &Range<usize>) -> Option<(&'t str, Option<&'t str>)> {
+    let root = tree.root_node();
+    let node = root.named_descendant_for_byte_range(range.start, range.end)?;
+    let before = node.prev_sibling().map(|before| before.kind());
+    (node.byte_range() == *range).then(|| (node.kind(), before))
 }
 
 /// The parts of a template with its indentation in the file's unit.

@@ -87,8 +87,12 @@ fn leading_space(text: &str) -> usize {
 fn whole_lines(file: &File<'_>, extent: Range<usize>) -> Range<usize> {
     let after = &file.text[extent.end..];
     let line_end = after.find('\n').map_or(after.len(), |at| at + 1);
-    if !starts_line(file, extent.start) || !after[..line_end].trim().is_empty() {
+    if !starts_line(file, extent.start) {
         return extent;
+    }
+    if !after[..line_end].trim().is_empty() {
+        // What follows on the line takes the place, and its indentation.
+        return extent.start..extent.end + leading_space(after);
     }
     let start = file.text[..extent.start].rfind('\n').map_or(0, |at| at + 1);
     start..extent.end + line_end
