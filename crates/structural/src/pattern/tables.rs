@@ -16,6 +16,7 @@ const STRING: u8 = 1 << 3;
 const CONTAINER: u8 = 1 << 4;
 const TOKEN_TREE: u8 = 1 << 5;
 const NAMELESS: u8 = 1 << 6;
+const DECLARATOR: u8 = 1 << 7;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -37,6 +38,7 @@ impl Tables {
             set(LAYOUT, !named && !kind.is_empty() && kind.trim().is_empty());
             set(STRING, named && has(&data.strings, kind));
             set(CONTAINER, named && has(&data.containers, kind));
+            set(DECLARATOR, named && has(&data.declarators, kind));
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
             set(NAMELESS, !named && has(&data.nameless, kind));
             flags
@@ -67,6 +69,10 @@ impl Tables {
 
     pub(crate) fn is_container(&self, kind: u16) -> bool {
         self.has(kind, CONTAINER)
+    }
+
+    pub(crate) fn is_declarator(&self, kind: u16) -> bool {
+        self.has(kind, DECLARATOR)
     }
 
     pub(crate) fn is_token_tree(&self, kind: u16) -> bool {
