@@ -64,12 +64,6 @@ pub struct LanguageData {
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,
-    /// How many examples there are at least.
-    #[serde(default)]
-    pub least_examples: ExampleCounts,
-    /// Fragments with the reading that they must get; a test runs them.
-    #[serde(default, rename = "example")]
-    pub examples: Vec<Example>,
 }
 
 fn separators() -> Vec<String> {
@@ -126,6 +120,19 @@ pub struct ExampleCounts {
     pub rewrites: usize,
 }
 
+/// The examples of a language, which a test runs. They stand last in its file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Examples {
+    /// How many there are at least.
+    #[serde(default, rename = "least_examples")]
+    pub least: ExampleCounts,
+    /// Fragments with the reading that they must get.
+    #[serde(default, rename = "example")]
+    pub all: Vec<Example>,
+}
+
 /// A fragment, how it must be read, and what it must find.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -148,4 +155,15 @@ pub struct Example {
     /// What the rewrite makes of `source`.
     #[serde(default)]
     pub becomes: Option<String>,
+}
+
+/// What tells in which language a file is: the first keys of its TOML file.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Head {
+    #[serde(default)]
+    pub(crate) aliases: Vec<String>,
+    #[serde(default)]
+    pub(crate) extensions: Vec<String>,
+    #[serde(default)]
+    pub(crate) files: Vec<String>,
 }

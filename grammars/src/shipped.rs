@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use serde::de::DeserializeOwned;
 use tree_sitter::Language;
 
-use crate::{Grammar, GrammarError, GrammarSource, LanguageData};
+use crate::data::Head;
+use crate::{Examples, Grammar, GrammarError, GrammarSource, LanguageData};
 
 /// The grammars compiled into this build, by feature.
 #[derive(Debug, Clone, Copy, Default)]
@@ -83,44 +85,70 @@ shipped! {
     "zig" "zig" => tree_sitter_zig::LANGUAGE;
 }
 
-/// The tables that are built once from the data files.
+/// Where languages are found by name. Only the heads of the data files are read for it: most of
+/// the languages are never asked for.
 struct Index {
-    data: Vec<Arc<LanguageData>>,
     by_name: HashMap<String, usize>,
     by_file: HashMap<String, Vec<usize>>,
     by_extension: HashMap<String, Vec<usize>>,
+    /// The rest of each data file, read when the language is asked for first.
+    data: Vec<OnceLock<Arc<LanguageData>>>,
 }
 
-fn index() -> &'static Index {
-    static INDEX: OnceLock<Index> = OnceLock::new();
-    INDEX.get_or_init(|| {
-        let mut index = Index {
-            data: Vec::new(),
+impl Index {
+    fn get() -> &'static Self {
+        static INDEX: OnceLock<Index> = OnceLock::new();
+        INDEX.get_or_init(Self::new)
+    }
+
+    fn new() -> Self {
+        let mut index = Self {
             by_name: HashMap::new(),
             by_file: HashMap::new(),
             by_extension: HashMap::new(),
+            data: ENTRIES.iter().map(|_| OnceLock::new()).collect(),
         };
         for (row, entry) in ENTRIES.iter().enumerate() {
-            let data: LanguageData = toml::from_str(entry.toml)
-                .unwrap_or_else(|error| unreachable!("{}.toml: {error}", entry.id));
+            let head: Head = entry.read(entry.parts().0);
             index.by_name.insert(entry.id.to_owned(), row);
-            for alias in &data.aliases {
+            for alias in head.aliases {
                 index.by_name.insert(alias.to_lowercase(), row);
             }
-            for extension in &data.extensions {
-                index
-                    .by_extension
-                    .entry(extension.clone())
-                    .or_default()
-                    .push(row);
+            for extension in head.extensions {
+                index.by_extension.entry(extension).or_default().push(row);
             }
-            for file in &data.files {
-                index.by_file.entry(file.clone()).or_default().push(row);
+            for file in head.files {
+                index.by_file.entry(file).or_default().push(row);
             }
-            index.data.push(Arc::new(data));
         }
         index
-    })
+    }
+
+    fn data(&self, row: usize) -> Arc<LanguageData> {
+        let read = || {
+            let entry = &ENTRIES[row];
+            let (head, contexts, _) = entry.parts();
+            Arc::new(entry.read(&entry.toml[..head.len() + contexts.len()]))
+        };
+        self.data[row].get_or_init(read).clone()
+    }
+}
+
+impl Entry {
+    /// The file's keys before its contexts, the rest of its keys, and its examples.
+    fn parts(&self) -> (&'static str, &'static str, &'static str) {
+        let cut = |text: &'static str, marks: &[&str]| {
+            let at = marks.iter().filter_map(|mark| text.find(mark)).min();
+            text.split_at(at.unwrap_or(text.len()))
+        };
+        let (data, examples) = cut(self.toml, &["\n[least_examples]", "\n[[example]]"]);
+        let (head, contexts) = cut(data, &["\ncontexts ="]);
+        (head, contexts, examples)
+    }
+
+    fn read<T: DeserializeOwned>(&self, toml: &str) -> T {
+        toml::from_str(toml).unwrap_or_else(|error| unreachable!("{}.toml: {error}", self.id))
+    }
 }
 
 impl Shipped {
@@ -131,6 +159,13 @@ impl Shipped {
             .iter()
             .map(|entry| (entry.id, entry.feature))
             .collect()
+    }
+
+    /// The examples in the data file of a language.
+    #[must_use]
+    pub fn examples(id: &str) -> Examples {
+        let entry = ENTRIES.iter().find(|entry| entry.id == id);
+        entry.map_or_else(Examples::default, |entry| entry.read(entry.parts().2))
     }
 }
 
@@ -145,7 +180,7 @@ impl GrammarSource for Shipped {
 
     fn grammar(&self, id_or_alias: &str) -> Result<Grammar, GrammarError> {
         let name = id_or_alias.trim().to_lowercase();
-        let index = index();
+        let index = Index::get();
         let Some(&row) = index.by_name.get(&name) else {
             return Err(GrammarError::Unknown {
                 asked: id_or_alias.to_owned(),
@@ -159,11 +194,11 @@ impl GrammarSource for Shipped {
                 feature: entry.feature.to_owned(),
             });
         };
-        Ok(Grammar::new(entry.id, index.data[row].clone(), load()))
+        Ok(Grammar::new(entry.id, index.data(row), load()))
     }
 
     fn ids_of_file(&self, file_name: &str) -> Vec<&str> {
-        let index = index();
+        let index = Index::get();
         let extension = file_name
             .rsplit_once('.')
             .map_or("", |(_, extension)| extension);
@@ -208,7 +243,23 @@ mod tests {
 
     #[test]
     fn every_data_file_reads() {
-        assert_eq!(index().data.len(), ENTRIES.len());
+        for (row, entry) in ENTRIES.iter().enumerate() {
+            assert!(!Index::get().data(row).contexts.is_empty(), "{}", entry.id);
+            assert_eq!(
+                Shipped::examples(entry.id).least.reads > 0,
+                entry.toml.contains("[least_examples]")
+            );
+            let (head, _, _) = entry.parts();
+            for key in ["aliases", "extensions", "files"] {
+                let early = head.contains(&format!("\n{key} ="));
+                assert_eq!(
+                    early,
+                    entry.toml.contains(&format!("\n{key} =")),
+                    "{}: `{key}` stands before `contexts`",
+                    entry.id
+                );
+            }
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod call;
 mod colour;
+mod docs;
 mod doctor;
 mod edit;
 mod find;

@@ -20,7 +20,7 @@ fn a_line_in_is_a_line_out() {
     answers(
         r#"{"id": 1, "tool": "ast_grep", "arguments": {"pattern": "f($X)"}}"#,
         expect![[r#"
-            {"id":1,"text":"pattern read as: expression, call\na.py:1\n  1: f(1)\n  $X = 1\n1 match; 1 file searched","details":{"matches":[{"path":"a.py","language":"python","line":1,"end_line":1,"column":1,"bytes":[0,4],"text":"f(1)","captures":{"X":{"text":"1","run":false}}}],"more":false,"readings":[{"language":"python","readings":["expression, call"]}],"later_readings":[],"near_misses":[],"files_searched":1,"files_skipped":[],"files_with_errors":[],"languages_rejected":[]},"images":[],"error":null}
+            {"id":1,"text":"pattern read as: expression, call\na.py:1\n  1: f(1)\n  $X = 1\n1 match; 1 file searched","details":{"matches":[{"path":"a.py","language":"python","line":1,"end_line":1,"column":1,"bytes":[0,4],"text":"f(1)","captures":{"X":{"text":"1","run":false}}}],"more":false,"readings":[{"language":"python","readings":["expression, call"]}],"later_readings":[],"near_misses":[],"files_with_macros":0,"files_searched":1,"files_skipped":[],"files_with_errors":[],"languages_rejected":[]},"images":[],"error":null}
         "#]],
     );
 }

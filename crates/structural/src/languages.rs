@@ -15,7 +15,13 @@ pub(crate) struct Languages<'a> {
     context: Option<&'a str>,
     /// The language that was asked for, and those that its files include.
     asked: Option<Vec<String>>,
-    met: BTreeMap<String, Result<Arc<[Pattern]>, PatternError>>,
+    met: BTreeMap<String, Met>,
+}
+
+/// A language, since which file of the walk it is known, and what became of the patterns in it.
+struct Met {
+    since: usize,
+    compiled: Result<Arc<[Pattern]>, PatternError>,
 }
 
 /// What to do with a file.
@@ -54,8 +60,9 @@ impl<'a> Languages<'a> {
     }
 
     /// The language of a file, and the patterns compiled for it. A file that was named explicitly
-    /// is searched in the language that was asked for, whatever its name.
-    pub(crate) fn choose(&mut self, path: &Path, named: bool) -> Choice {
+    /// is searched in the language that was asked for, whatever its name. `at` is its number in the
+    /// walk.
+    pub(crate) fn choose(&mut self, path: &Path, named: bool, at: usize) -> Choice {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let ids = self.source.ids_of_file(&name);
         let id = match &self.asked {
@@ -69,7 +76,7 @@ impl<'a> Languages<'a> {
                 None => return Choice::Other,
             },
         };
-        match self.compiled(&id, named) {
+        match self.compiled(&id, named, at) {
             Some(Ok(patterns)) => Choice::Search(patterns.clone()),
             Some(Err(_)) => Choice::Rejected,
             None => Choice::Other,
@@ -78,7 +85,12 @@ impl<'a> Languages<'a> {
 
     /// The patterns in a language, compiled when it is met first. Data and markup do not compete
     /// with programming languages: they are searched when they are asked for.
-    fn compiled(&mut self, id: &str, named: bool) -> Option<&Result<Arc<[Pattern]>, PatternError>> {
+    fn compiled(
+        &mut self,
+        id: &str,
+        named: bool,
+        since: usize,
+    ) -> Option<&Result<Arc<[Pattern]>, PatternError>> {
         if !self.met.contains_key(id) {
             let grammar = self.source.grammar(id).ok()?;
             if grammar.data().markup && self.asked.is_none() && !named {
@@ -89,9 +101,9 @@ impl<'a> Languages<'a> {
                 .iter()
                 .map(|pattern| Pattern::compile(&grammar, pattern, self.context))
                 .collect();
-            self.met.insert(id.to_owned(), compiled);
+            self.met.insert(id.to_owned(), Met { since, compiled });
         }
-        self.met.get(id)
+        self.met.get(id).map(|met| &met.compiled)
     }
 
     /// Compiles for the language that was asked for, met or not, so that a pattern that it does
@@ -100,14 +112,23 @@ impl<'a> Languages<'a> {
         let Some(id) = self.asked.as_ref().map(|asked| asked[0].clone()) else {
             return Ok(());
         };
-        match self.compiled(&id, true) {
+        match self.compiled(&id, true, 0) {
             Some(Err(error)) => Err(error.clone()),
             _ => Ok(()),
         }
     }
 
+    /// Forgets the languages that only files from this number on are written in.
+    pub(crate) fn forget_from(&mut self, file: usize) {
+        self.met.retain(|_, met| met.since < file);
+    }
+
     /// The languages met so far with what became of the patterns in each, by id.
-    pub(crate) fn met(&self) -> &BTreeMap<String, Result<Arc<[Pattern]>, PatternError>> {
-        &self.met
+    pub(crate) fn met(
+        &self,
+    ) -> impl Iterator<Item = (&str, &Result<Arc<[Pattern]>, PatternError>)> {
+        self.met
+            .iter()
+            .map(|(id, met)| (id.as_str(), &met.compiled))
     }
 }

@@ -59,6 +59,7 @@ mod error;
 mod languages;
 pub mod matcher;
 mod ops;
+mod parse;
 pub mod pattern;
 mod render;
 pub mod rewrite;

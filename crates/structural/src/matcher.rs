@@ -8,9 +8,10 @@
 mod sequence;
 mod tokens;
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use tree_sitter::{Node as Syntax, Tree, TreeCursor};
+use tree_sitter::{Node as Syntax, Tree};
 
 use crate::pattern::{Child, Node, Pattern, Reading, Tables, children_into};
 use sequence::Sequence;
@@ -60,7 +61,7 @@ pub fn find(
 ) -> Found {
     let compiled = pattern.compiled();
     let mut search = Search {
-        sequence: Sequence::new(compiled, source),
+        sequence: Sequence::new(compiled, tree, source),
         found: Found {
             later: vec![0; pattern.later_readings().len()],
             ..Found::default()
@@ -68,28 +69,15 @@ pub fn find(
         siblings: Vec::new(),
         windows_end: vec![0; compiled.readings.len()],
     };
-    let roots: Vec<Root> = compiled.readings.iter().map(Root::of).collect();
-    let has_windows = roots.iter().any(|root| matches!(root, Root::Window));
-    let mut cursor = tree.walk();
-    let mut visited = 0_u32;
-    loop {
-        let node = cursor.node();
-        visited = visited.wrapping_add(1);
-        if visited.is_multiple_of(4096) && interrupted() {
-            break;
+    let roots = Roots::of(&compiled.readings);
+    each_node(tree, interrupted, |node| {
+        for reading in roots.of_kind(node.kind_id()) {
+            search.single(reading, node);
         }
-        for (index, root) in roots.iter().enumerate() {
-            if root.admits(node) {
-                search.single(index, node);
-            }
+        if !roots.windows.is_empty() && node.child_count() > 1 {
+            search.windows(node, &roots.windows);
         }
-        if has_windows && node.child_count() > 1 {
-            search.windows(node, &roots);
-        }
-        if !advance(&mut cursor) {
-            break;
-        }
-    }
+    });
     search
         .found
         .matches
@@ -108,64 +96,107 @@ pub fn near_misses(
     interrupted: &dyn Fn() -> bool,
 ) -> Vec<String> {
     let compiled = pattern.compiled();
-    let mut sequence = Sequence::lenient(compiled, source);
-    let roots: Vec<Root> = compiled.readings[..compiled.active]
-        .iter()
-        .map(Root::of)
-        .collect();
+    let mut sequence = Sequence::lenient(compiled, tree, source);
+    let roots = Roots::of(&compiled.readings[..compiled.active]);
     let mut misses = Vec::new();
-    let mut cursor = tree.walk();
-    let mut visited = 0_u32;
-    loop {
-        let node = cursor.node();
-        visited = visited.wrapping_add(1);
-        if visited.is_multiple_of(4096) && interrupted() {
-            break;
+    each_node(tree, interrupted, |node| {
+        let mut readings = roots.of_kind(node.kind_id());
+        if readings.any(|reading| sequence.start(reading, &[Child::Node(node)])) {
+            misses.push(sequence.extras().join(" + "));
         }
-        for (reading, root) in roots.iter().enumerate() {
-            if root.admits(node) && sequence.start(reading, &[Child::Node(node)]) {
-                misses.push(sequence.extras().join(" + "));
-                break;
-            }
-        }
-        if !advance(&mut cursor) {
-            break;
-        }
-    }
+    });
     misses
 }
 
-/// Steps to the next node of the tree, parents before their children.
-fn advance(cursor: &mut TreeCursor<'_>) -> bool {
-    if cursor.goto_first_child() {
-        return true;
+/// Whether all words of a pattern stand together in the arguments of a macro, which are tokens and
+/// no code that a pattern could match.
+pub(crate) fn words_in_macro(pattern: &Pattern, tree: &Tree, source: &[u8]) -> bool {
+    let compiled = pattern.compiled();
+    if compiled.grammar.data().token_trees.is_empty() {
+        return false;
     }
-    while !cursor.goto_next_sibling() {
-        if !cursor.goto_parent() {
-            return false;
+    let holds = |text: &[u8]| {
+        let mut readings = compiled.literals.iter();
+        readings
+            .any(|words| !words.is_empty() && words.iter().all(|word| word.find(text).is_some()))
+    };
+    let found = Cell::new(false);
+    each_node(tree, &|| found.get(), |node| {
+        let in_macro = compiled.tables.is_token_tree(node.kind_id());
+        if !found.get() && in_macro && holds(&source[node.byte_range()]) {
+            found.set(true);
         }
-    }
-    true
+    });
+    found.get()
 }
 
-/// What the root of a reading says about a candidate before anything is compared.
-enum Root {
-    Kind(u16),
-    Window,
-}
-
-impl Root {
-    fn of(reading: &Reading) -> Self {
-        match reading.roots[..] {
-            [Node::Inner { kind, .. } | Node::Leaf { kind, .. } | Node::Token { kind }] => {
-                Self::Kind(kind)
+/// Visits every node, parents before their children, until it is interrupted.
+fn each_node<'t>(
+    tree: &'t Tree,
+    interrupted: &dyn Fn() -> bool,
+    mut visit: impl FnMut(Syntax<'t>),
+) {
+    let mut cursor = tree.walk();
+    let mut visited = 0_u32;
+    loop {
+        visited = visited.wrapping_add(1);
+        if visited.is_multiple_of(4096) && interrupted() {
+            return;
+        }
+        visit(cursor.node());
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
             }
-            _ => Self::Window,
         }
     }
+}
 
-    fn admits(&self, node: Syntax<'_>) -> bool {
-        matches!(self, Self::Kind(kind) if *kind == node.kind_id())
+/// Which readings a candidate may match, by its kind alone.
+struct Roots {
+    /// For each kind the readings with a single root of it, as bits.
+    by_kind: Vec<u64>,
+    /// The readings that are windows of siblings.
+    windows: Vec<usize>,
+}
+
+impl Roots {
+    fn of(readings: &[Reading]) -> Self {
+        let mut roots = Self {
+            by_kind: Vec::new(),
+            windows: Vec::new(),
+        };
+        // A ladder has fewer contexts than a word has bits.
+        for (index, reading) in readings.iter().enumerate().take(64) {
+            let (Node::Inner { kind, .. } | Node::Leaf { kind, .. } | Node::Token { kind }) =
+                &reading.roots[0]
+            else {
+                roots.windows.push(index);
+                continue;
+            };
+            if reading.roots.len() > 1 {
+                roots.windows.push(index);
+                continue;
+            }
+            let kind = usize::from(*kind);
+            if roots.by_kind.len() <= kind {
+                roots.by_kind.resize(kind + 1, 0);
+            }
+            roots.by_kind[kind] |= 1 << index;
+        }
+        roots
+    }
+
+    fn of_kind(&self, kind: u16) -> impl Iterator<Item = usize> + use<> {
+        let mut bits = self.by_kind.get(usize::from(kind)).copied().unwrap_or(0);
+        std::iter::from_fn(move || {
+            let next = bits.trailing_zeros();
+            bits &= bits.wrapping_sub(1);
+            (next < u64::BITS).then_some(next as usize)
+        })
     }
 }
 
@@ -224,19 +255,17 @@ impl<'t> Search<'_, 't> {
         node.next_sibling().filter(|next| next.kind_id() == kind)
     }
 
-    fn windows(&mut self, parent: Syntax<'t>, roots: &[Root]) {
+    fn windows(&mut self, parent: Syntax<'t>, readings: &[usize]) {
         self.siblings.clear();
         children_into(
+            &mut parent.walk(),
             parent,
             self.sequence.source(),
             &self.sequence.compiled().tables,
             &mut self.siblings,
         );
         let siblings = std::mem::take(&mut self.siblings);
-        for (reading, root) in roots.iter().enumerate() {
-            if !matches!(root, Root::Window) {
-                continue;
-            }
+        for &reading in readings {
             let mut from = 0;
             while from < siblings.len() {
                 let window = &siblings[from..];

@@ -15,6 +15,8 @@ pub(crate) struct ReadAs {
     pub(crate) language: String,
     /// The readings that are matched together.
     pub(crate) readings: Vec<String>,
+    /// Keywords that the first of them takes for names.
+    pub(crate) misused_keywords: Vec<String>,
 }
 
 /// A reading that was not matched, with what it would find.
@@ -36,14 +38,15 @@ pub(crate) fn readings(
     for (id, compiled) in languages.met() {
         match compiled {
             Ok(patterns) => read.push(ReadAs {
-                language: id.clone(),
+                language: id.to_owned(),
                 readings: patterns[pattern]
                     .readings()
                     .iter()
                     .map(ToString::to_string)
                     .collect(),
+                misused_keywords: patterns[pattern].readings()[0].misused_keywords.clone(),
             }),
-            Err(error) => rejected.push((id.clone(), error.clone())),
+            Err(error) => rejected.push((id.to_owned(), error.clone())),
         }
     }
     (read, rejected)

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use memchr::memmem;
 use terret_grammars::Grammar;
 
+use crate::search::prefilter::Need;
 pub(crate) use fragment::{Fragment, Piece};
 pub(crate) use shape::{Child, Node, Run, children_into};
 pub(crate) use tables::Tables;
@@ -36,12 +37,16 @@ pub(crate) struct Compiled {
     pub(crate) active: usize,
     /// The names of the metavariables that bind, in order of first use.
     pub(crate) variables: Vec<String>,
+    /// Which of them were written as runs. (The body of a string is matched as a run, too.)
+    pub(crate) run_variables: Vec<bool>,
     /// Whether a name stands in the pattern more than once.
     pub(crate) repeats: bool,
     /// How many runs the pattern has.
     pub(crate) runs: usize,
     /// For each active reading, the texts that a file must hold for it to match there.
     pub(crate) literals: Vec<Vec<memmem::Finder<'static>>>,
+    /// The same, as the prefilter asks for it.
+    pub(crate) needs: Vec<Need>,
 }
 
 /// One way to read a fragment.
@@ -63,7 +68,7 @@ pub struct Reading {
     /// not show.
     pub(crate) terminated: bool,
     /// Keywords of the language that this reading takes for names.
-    pub(crate) misused_keywords: usize,
+    pub(crate) misused_keywords: Vec<String>,
 }
 
 impl Reading {

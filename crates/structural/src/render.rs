@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 
 use terret_tiers::{bound, paths};
 
+use crate::ops::search::Excerpt;
 use crate::ops::{Later, ReadAs};
 use crate::pattern::PatternError;
 use crate::search::Skipped;
 
 pub(crate) use edit::{proposal, resolved};
-pub(crate) use search::search;
+pub(crate) use search::{found, search};
 
 /// The most characters of one line of source text.
 const LINE: usize = 200;
@@ -24,6 +25,11 @@ const NAMED: usize = 3;
 /// A line of somebody else's text: harmless, and not too long.
 fn line(text: &str, characters: usize) -> String {
     bound::line(&bound::sanitise(text), characters)
+}
+
+/// The same for an excerpt, which says how big the whole is.
+fn excerpt(excerpt: &Excerpt, characters: usize) -> String {
+    bound::line_of(&bound::sanitise(&excerpt.text), characters, excerpt.whole)
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -49,12 +55,18 @@ fn read_as(read_as: &[ReadAs]) -> String {
     }
 }
 
+/// Languages that read a fragment alike share a clause.
 fn later(later: &[Later]) -> String {
-    later
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("; ")
+    let mut joined: Vec<Later> = Vec::new();
+    for one in later {
+        let same = |known: &&mut Later| known.context == one.context && known.kind == one.kind;
+        match joined.iter_mut().find(same) {
+            Some(known) => known.count += one.count,
+            None => joined.push(one.clone()),
+        }
+    }
+    let clauses: Vec<String> = joined.iter().map(ToString::to_string).collect();
+    clauses.join("; ")
 }
 
 /// What was left out of a search, in one clause each.

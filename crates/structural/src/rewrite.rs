@@ -13,9 +13,10 @@ use std::fmt;
 use std::ops::Range;
 
 use terret_grammars::Grammar;
-use tree_sitter::{Parser, Tree};
+use tree_sitter::Tree;
 
 use crate::matcher::Match;
+use crate::parse;
 use crate::pattern::{PatternError, Tables};
 pub use check::SyntaxBreak;
 pub use template::Template;
@@ -55,6 +56,8 @@ pub enum RewriteError {
     },
     /// The template has a metavariable without a name.
     Nameless,
+    /// It took too long, or the caller wanted no more.
+    Interrupted,
     /// The bytes are not UTF-8, so that a text cannot be composed with them.
     NotUtf8,
     /// Two edits want the same text; the lines are counted from 1.
@@ -84,6 +87,7 @@ impl fmt::Display for RewriteError {
                 "the rewrite has a metavariable without a name, which stands for nothing; give it a \
                  name in the pattern and here",
             ),
+            Self::Interrupted => f.write_str("rewriting it took too long"),
             Self::NotUtf8 => f.write_str("the file is not UTF-8: it is searched, but not edited"),
             Self::Overlap { line, edits: (a, b) } => write!(
                 f,
@@ -108,6 +112,8 @@ pub struct Site {
 
 /// Replaces every site by its template.
 ///
+/// `interrupted` is asked now and then while the new text is parsed.
+///
 /// # Errors
 ///
 /// [`RewriteError`], when sites of different edits overlap or the file is not text.
@@ -117,6 +123,7 @@ pub fn rewrite(
     source: &[u8],
     sites: &[Site],
     templates: &[Template],
+    interrupted: &dyn Fn() -> bool,
 ) -> Result<Rewritten, RewriteError> {
     let text = std::str::from_utf8(source).map_err(|_| RewriteError::NotUtf8)?;
     if source.contains(&0) {
@@ -138,12 +145,11 @@ pub fn rewrite(
     });
     let plan = compose::Plan::new(&file, &sites, templates)?;
     let mut composed = plan.compose(&[]);
-    let mut parser = Parser::new();
-    parser
-        .set_language(grammar.language())
-        .expect("a source hands out grammars that load");
-    let mut parse = |text: &str| parser.parse(text, None).expect("nothing stops the parser");
-    let mut new_tree = parse(&composed.text);
+    let mut parser = parse::parser(grammar);
+    let mut parse = |text: &str| {
+        parse::parse(&mut parser, text.as_bytes(), interrupted).ok_or(RewriteError::Interrupted)
+    };
+    let mut new_tree = parse(&composed.text)?;
     let mut parenthesised = 0;
     if let Some(group) = &grammar.data().group {
         // Putting one place in parentheses can settle others, so that what is left over is looked
@@ -161,7 +167,7 @@ pub fn rewrite(
             let mut tried = groups.clone();
             tried.extend(new);
             let again = plan.compose_grouped(&tried, group);
-            let again_tree = parse(&again.text);
+            let again_tree = parse(&again.text)?;
             if check::errors(&again_tree) > check::errors(&new_tree) {
                 break;
             }

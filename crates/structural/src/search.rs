@@ -5,12 +5,12 @@
 //! enough, the walk stops.
 
 mod parsers;
-mod prefilter;
+pub(crate) mod prefilter;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use crate::matcher::{self, Found};
 use crate::pattern::Pattern;
 use crate::walk::Target;
 use parsers::Parsers;
+use prefilter::Verdict;
 
 /// A file of more bytes is skipped.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -83,6 +84,8 @@ pub(crate) struct Skipped {
 pub(crate) struct Summary {
     /// Files that were read in a language that accepts the pattern.
     pub(crate) searched: usize,
+    /// Files that hold the words of a pattern, and no match.
+    pub(crate) with_words: Vec<PathBuf>,
     /// Files that were parsed and hold syntax errors.
     pub(crate) with_errors: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skipped>,
@@ -98,6 +101,8 @@ pub(crate) struct Request<'a> {
     /// How many threads work; 0 for as many as there are cores.
     pub(crate) threads: usize,
     pub(crate) interrupted: &'a (dyn Fn() -> bool + Sync),
+    /// Whether files are opened that can hold near misses only.
+    pub(crate) near: bool,
 }
 
 /// Searches the files of the target. `visit` runs on the workers, `consume` on this thread and in
@@ -109,7 +114,7 @@ pub(crate) fn run<T: Send>(
     consume: &mut dyn FnMut(T) -> ControlFlow<()>,
 ) -> Summary {
     let feed = Mutex::new(Feed {
-        files: Box::new(request.target.files()),
+        files: request.target.files(),
         languages,
         next: 0,
         unreadable: Vec::new(),
@@ -122,18 +127,20 @@ pub(crate) fn run<T: Send>(
     };
     let threads = if request.target.is_file() { 1 } else { threads };
     let (sender, receiver) = mpsc::channel::<(usize, Outcome<T>)>();
-    let searched = AtomicUsize::new(0);
     let mut summary = Summary::default();
+    // How many results were consumed. Workers run ahead of that, and what they saw there depends on
+    // the threads: it is left out of the summary.
+    let mut next = 0;
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
             let worker = Worker {
                 feed: &feed,
                 stop: &stop,
-                searched: &searched,
                 interrupted: request.interrupted,
                 visit,
                 named: request.target.is_file(),
+                near: request.near,
             };
             std::thread::Builder::new()
                 .stack_size(STACK)
@@ -142,11 +149,14 @@ pub(crate) fn run<T: Send>(
         }
         drop(sender);
         let mut waiting: BTreeMap<usize, Outcome<T>> = BTreeMap::new();
-        let mut next = 0;
         'results: for (index, outcome) in receiver {
             waiting.insert(index, outcome);
             while let Some(outcome) = waiting.remove(&next) {
                 next += 1;
+                summary.searched += usize::from(outcome.searched);
+                if outcome.has_words {
+                    summary.with_words.extend(outcome.path.clone());
+                }
                 if outcome.with_errors {
                     summary.with_errors.extend(outcome.path.clone());
                 }
@@ -164,9 +174,14 @@ pub(crate) fn run<T: Send>(
     });
     summary.interrupted = (request.interrupted)();
     summary.complete = !stop.load(Ordering::Relaxed) && !summary.interrupted;
-    summary.searched = searched.load(Ordering::Relaxed);
     let feed = feed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    summary.skipped.extend(feed.unreadable);
+    let consumed = if summary.complete { usize::MAX } else { next };
+    feed.languages.forget_from(consumed);
+    let unreadable = feed.unreadable.into_iter();
+    let unreadable = unreadable.filter(|(at, _)| *at < consumed);
+    summary
+        .skipped
+        .extend(unreadable.map(|(_, skipped)| skipped));
     summary
 }
 
@@ -175,7 +190,8 @@ struct Feed<'f, 'l> {
     files: Box<dyn Iterator<Item = Result<PathBuf, ignore::Error>> + Send + 'f>,
     languages: &'f mut Languages<'l>,
     next: usize,
-    unreadable: Vec<Skipped>,
+    /// What the walk could not read, each with the number of the file that came after it.
+    unreadable: Vec<(usize, Skipped)>,
     named: bool,
 }
 
@@ -185,13 +201,14 @@ impl Feed<'_, '_> {
         loop {
             match self.files.next()? {
                 Ok(path) => {
-                    if let Choice::Search(patterns) = self.languages.choose(&path, self.named) {
-                        let index = self.next;
+                    let index = self.next;
+                    let choice = self.languages.choose(&path, self.named, index);
+                    if let Choice::Search(patterns) = choice {
                         self.next += 1;
                         return Some((index, path, patterns));
                     }
                 }
-                Err(error) => self.unreadable.push(unreadable(&error)),
+                Err(error) => self.unreadable.push((self.next, unreadable(&error))),
             }
         }
     }
@@ -214,6 +231,10 @@ fn unreadable(error: &ignore::Error) -> Skipped {
 /// What became of one file. Every file that was taken has one, so that the order is kept.
 struct Outcome<T> {
     path: Option<PathBuf>,
+    /// Whether it was read as source text.
+    searched: bool,
+    /// It holds the words of a pattern, and no match.
+    has_words: bool,
     with_errors: bool,
     skipped: Option<String>,
     value: Option<T>,
@@ -222,6 +243,8 @@ struct Outcome<T> {
 impl<T> Outcome<T> {
     const NOTHING: Self = Self {
         path: None,
+        searched: false,
+        has_words: false,
         with_errors: false,
         skipped: None,
         value: None,
@@ -231,11 +254,11 @@ impl<T> Outcome<T> {
 struct Worker<'w, 'f, 'l, T> {
     feed: &'w Mutex<Feed<'f, 'l>>,
     stop: &'w AtomicBool,
-    searched: &'w AtomicUsize,
     interrupted: &'w (dyn Fn() -> bool + Sync),
     visit: &'w (dyn Fn(&Parsed<'_>) -> Visit<T> + Sync),
     /// The one file was named by its path: it is searched whatever it looks like.
     named: bool,
+    near: bool,
 }
 
 impl<T> Worker<'_, '_, '_, T> {
@@ -279,14 +302,27 @@ impl<T> Worker<'_, '_, '_, T> {
             }
             Err(error) => return skipped(error.to_string()),
         }
-        self.searched.fetch_add(1, Ordering::Relaxed);
-        if !prefilter::admits(patterns, source) {
-            return Outcome::NOTHING;
+        let verdict = prefilter::judge(patterns, source);
+        let passes = match verdict {
+            Verdict::Foreign => false,
+            Verdict::Near => self.near,
+            Verdict::Possible => true,
+        };
+        if !passes {
+            return Outcome {
+                path: (verdict == Verdict::Near).then(|| path.to_owned()),
+                searched: true,
+                has_words: verdict == Verdict::Near,
+                ..Outcome::NOTHING
+            };
         }
         let until = Instant::now() + MOST_TIME;
         let late = || Instant::now() > until || (self.interrupted)();
         let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
-            return skipped(format!("parsing took over {} s", MOST_TIME.as_secs()));
+            return Outcome {
+                searched: true,
+                ..skipped(format!("parsing took over {} s", MOST_TIME.as_secs()))
+            };
         };
         let visit = (self.visit)(&Parsed {
             path,
@@ -306,6 +342,8 @@ impl<T> Worker<'_, '_, '_, T> {
         let with_errors = tree.root_node().has_error();
         Outcome {
             path: Some(path.to_owned()),
+            searched: true,
+            has_words: visit.value.is_none(),
             with_errors,
             skipped: reason,
             value: visit.value,

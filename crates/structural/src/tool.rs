@@ -4,6 +4,7 @@ mod ast_edit;
 mod ast_grep;
 mod resolve;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -13,6 +14,7 @@ use terret_tiers::{CallContext, Tool, ToolError};
 
 use crate::error::Error;
 use crate::ops::search::Search;
+use crate::render;
 use crate::staged::Staged;
 use crate::walk::{Target, TargetError};
 pub use ast_edit::AstEdit;
@@ -87,22 +89,47 @@ impl Structural {
     ///
     /// The message for a model, when nothing can be searched.
     pub fn count(&self, pattern: &str, language: Option<&str>) -> Result<usize, String> {
+        self.search(pattern, language, |search| search.count(&|| false))
+    }
+
+    /// Hands out every match in the whole working directory as an answer of `ast_grep` shows it,
+    /// however many there are, ordered by path and position, until `each` breaks.
+    ///
+    /// # Errors
+    ///
+    /// The message for a model, when nothing can be searched.
+    pub fn each(
+        &self,
+        pattern: &str,
+        language: Option<&str>,
+        each: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<(), String> {
+        let root = &self.shared.root;
+        self.search(pattern, language, |search| {
+            search.each(&|| false, &mut |found| each(&render::found(root, &found)))
+        })
+    }
+
+    fn search<T>(
+        &self,
+        pattern: &str,
+        language: Option<&str>,
+        run: impl FnOnce(&Search<'_>) -> Result<T, Error>,
+    ) -> Result<T, String> {
         let shared = &self.shared;
-        let count = Target::resolve(&shared.root, None)
-            .map_err(Error::from)
-            .and_then(|target| {
-                let search = Search {
-                    grammars: &*shared.grammars,
-                    target,
-                    pattern: pattern.to_owned(),
-                    language: language.map(str::to_owned),
-                    context: None,
-                    max_results: 0,
-                    threads: shared.threads,
-                };
-                search.count(&|| false)
-            });
-        count.map_err(|error| error.message(&shared.root))
+        let target = Target::resolve(&shared.root, None).map_err(Error::from);
+        let found = target.and_then(|target| {
+            run(&Search {
+                grammars: &*shared.grammars,
+                target,
+                pattern: pattern.to_owned(),
+                language: language.map(str::to_owned),
+                context: None,
+                max_results: usize::MAX - 1,
+                threads: shared.threads,
+            })
+        });
+        found.map_err(|error| error.message(&shared.root))
     }
 
     /// The tools, in the order in which they are listed; none without a grammar.

@@ -14,6 +14,8 @@ pub(crate) struct Target {
     /// Of the files below the root only those that match, by their path.
     glob: Option<GlobMatcher>,
     is_file: bool,
+    /// These files instead of a walk.
+    listed: Option<Vec<PathBuf>>,
 }
 
 /// Why a `path` argument names nothing.
@@ -54,6 +56,7 @@ impl Target {
                 root,
                 glob: None,
                 is_file: metadata.is_file(),
+                listed: None,
             }),
             Err(_) if path.contains(['*', '?', '[', '{']) => Self::glob(workspace, path),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -82,7 +85,18 @@ impl Target {
             root: base,
             glob: Some(matcher),
             is_file: false,
+            listed: None,
         })
+    }
+
+    /// The same target, for some of its files.
+    pub(crate) fn with_files(&self, files: Vec<PathBuf>) -> Self {
+        Self {
+            root: self.root.clone(),
+            glob: None,
+            is_file: self.is_file,
+            listed: Some(files),
+        }
     }
 
     /// Whether it is one file, named by its path.
@@ -96,13 +110,16 @@ impl Target {
 
     /// The files, ordered by path: folders and files of one folder by name. Ignored, hidden and
     /// linked ones are left out, as `rg` does it.
-    pub(crate) fn files(&self) -> impl Iterator<Item = Result<PathBuf, ignore::Error>> + Send {
+    pub(crate) fn files(&self) -> Box<dyn Iterator<Item = Result<PathBuf, ignore::Error>> + Send> {
+        if let Some(files) = &self.listed {
+            return Box::new(files.clone().into_iter().map(Ok));
+        }
         let walk = WalkBuilder::new(&self.root)
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .require_git(false)
             .build();
         let (root, glob) = (self.root.clone(), self.glob.clone());
-        walk.filter_map(move |entry| {
+        Box::new(walk.filter_map(move |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => return Some(Err(error)),
@@ -118,7 +135,7 @@ impl Target {
             let below = path.strip_prefix(&root).unwrap_or(&path);
             let admitted = glob.as_ref().is_none_or(|glob| glob.is_match(below));
             admitted.then_some(Ok(path))
-        })
+        }))
     }
 }
 

@@ -131,6 +131,30 @@ fn fragments_are_read_in_a_scaffold() {
             "class A { async m(a: T): P { b() } }",
             &["async m(a: T): P { b() }"],
         ),
+        (
+            "rust",
+            "$X: String",
+            "struct S { a: String, b: u8 }",
+            &["a: String"],
+        ),
+        (
+            "rust",
+            "#[derive($$$D)]",
+            "#[derive(Debug, Clone)]\nstruct S;",
+            &["#[derive(Debug, Clone)]"],
+        ),
+        (
+            "python",
+            "case $P: $$$B",
+            "match x:\n  case 1:\n    b()\n",
+            &["case 1:\n    b()"],
+        ),
+        (
+            "python",
+            "@$D($$$A)",
+            "@cached(1)\ndef f(): pass\n",
+            &["@cached(1)"],
+        ),
     ]);
 }
 
@@ -173,6 +197,12 @@ fn bodies_hold_runs() {
         ),
         (
             "dart",
+            "if ($C) { $$$B }",
+            "void m() { if (a) { b(); } if (a) {} }",
+            &["if (a) { b(); }", "if (a) {}"],
+        ),
+        (
+            "c",
             "if ($C) { $$$B }",
             "void m() { if (a) { b(); } if (a) {} }",
             &["if (a) { b(); }", "if (a) {}"],
@@ -307,6 +337,12 @@ fn matching_is_strict() {
             "yield",
             "def f():\n  yield 2\n  yield\n",
             &["yield"],
+        ),
+        (
+            "python",
+            "if $C:\n  $A\nelse:\n  yield",
+            "def f():\n  if a:\n    b\n  else:\n    yield 2\n    c\n",
+            &[],
         ),
         ("dart", "$N() { $$$B }", "class A { get b { } }", &[]),
         (
@@ -731,6 +767,12 @@ fn macro_arguments_are_tokens() {
             "fn f() { vec![1, a.b()] }",
             &["A=1, a.b()"],
         ),
+        (
+            "rust",
+            "$X.to_string()",
+            "fn f() { vec![x.to_string()]; y.to_string() }",
+            &["X=y"],
+        ),
     ]);
 }
 
@@ -783,16 +825,75 @@ fn deep_trees() {
 /// Later readings are counted, never matched.
 #[test]
 fn later_readings_are_counted() {
-    let (pattern, found) = run("dart", "name: $X", "var a = f(name: 1);");
-    assert!(found.matches.is_empty());
-    let counted: Vec<_> = pattern
-        .later_readings()
-        .iter()
-        .zip(&found.later)
-        .filter(|(_, count)| **count > 0)
-        .map(|(reading, count)| format!("{count} {reading}"))
-        .collect();
-    assert_eq!(counted, ["1 argument, named_argument"]);
+    let rows: &[Row<'_>] = &[
+        (
+            "dart",
+            "name: $X",
+            "var a = f(name: 1);",
+            &["1 argument, named_argument"],
+        ),
+        (
+            "dart",
+            "if ($C) $E",
+            "var l = [if (a) b];",
+            &["1 element, if_element"],
+        ),
+        ("dart", "List<$T>", "List<int> x;", &["1 type, type"]),
+        (
+            "typescript",
+            "{ $$$P }",
+            "y = {a: 1}",
+            &["1 expression, object"],
+        ),
+    ];
+    for (language, pattern, source, expected) in rows {
+        let (pattern, found) = run(language, pattern, source);
+        assert_eq!(texts(source, &found), [""; 0], "{source}");
+        let counted: Vec<_> = pattern
+            .later_readings()
+            .iter()
+            .zip(&found.later)
+            .filter(|(_, count)| **count > 0)
+            .map(|(reading, count)| format!("{count} {reading}"))
+            .collect();
+        assert_eq!(counted, *expected, "{source}");
+    }
+}
+
+/// What cannot find anything is an error that says what to write instead.
+#[test]
+fn what_is_no_pattern() {
+    let rows = [
+        ("typescript", "", "the pattern is empty"),
+        (
+            "typescript",
+            "$A",
+            "a metavariable alone matches everything",
+        ),
+        ("typescript", "$$$A", "a run alone matches everything"),
+        ("typescript", "// why", "the pattern is a comment"),
+        (
+            "typescript",
+            "f($$A)",
+            "use `$A` for one node, `$$$A` for a run",
+        ),
+        ("python", "get$NAME()", "part of the token `get$NAME`"),
+        ("typescript", "f(\"a$X\")", "part of the token `a$X`"),
+        ("python", "foo($x)", "Metavariables are upper case"),
+        ("typescript", "foo.*", "It looks like a regular expression"),
+        ("rust", "foo(.*)", "It looks like a regular expression"),
+        (
+            "typescript",
+            "get[A-Z]\\w+",
+            "It looks like a regular expression",
+        ),
+        ("typescript", "class $C", "The fragment stops short"),
+    ];
+    for (language, pattern, expected) in rows {
+        let grammar = Shipped.grammar(language).unwrap();
+        let error = Pattern::compile(&grammar, pattern, None).unwrap_err();
+        assert!(error.to_string().contains(expected), "{pattern}: {error}");
+    }
 }
 
 /// Near misses name what candidates have that the pattern does not show.

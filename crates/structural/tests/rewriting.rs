@@ -23,7 +23,15 @@ fn run(language: &str, pattern: &str, template: &str, source: &str) -> Rewritten
         .into_iter()
         .map(|found| Site { edit: 0, found })
         .collect();
-    rewrite(&grammar, &tree, source.as_bytes(), &sites, &[template]).unwrap()
+    rewrite(
+        &grammar,
+        &tree,
+        source.as_bytes(),
+        &sites,
+        &[template],
+        &|| false,
+    )
+    .unwrap()
 }
 
 fn check(rows: &[Row<'_>]) {
@@ -80,6 +88,13 @@ fn templates_are_filled_in() {
             "void m() { a?.f(); }",
         ),
         ("typescript", "f($A)", r"g(\$A)", "f(1)", "g($A)"),
+        (
+            "typescript",
+            "$A + $B",
+            "add($A, $B)",
+            "function f() { return a + b; }",
+            "function f() { return add(a, b); }",
+        ),
         (
             "typescript",
             "const $A = $B",

@@ -101,6 +101,16 @@ fn a_search_shows_lines_and_captures() {
     );
     folder.check(
         "ast_grep",
+        json!({ "pattern": "var s = '$S';", "language": "dart" }),
+        expect![[r#"
+            pattern read as: statement, local_variable_declaration; member, member_declaration; declaration, top_level_variable_declaration
+            lib/a.dart:3
+              3:   var s = 'dispose(x)';
+              $S = dispose(x)
+            1 match; 2 files searched"#]],
+    );
+    folder.check(
+        "ast_grep",
         json!({ "pattern": "class $C", "language": "dart" }),
         expect![[r#"
         pattern read as: declaration, class_declaration
@@ -142,6 +152,17 @@ fn results_are_ordered_and_stop_early() {
         assert!(output.truncated);
         let shown = folder.paths(json!({ "pattern": "f($X)", "max_results": 7 }));
         assert_eq!(shown, all[..7], "the same whatever the threads do");
+    }
+    // Workers that ran ahead met other languages: no answer speaks of them.
+    write(folder.root.path(), "f02/y.go", b"package p\n");
+    write(folder.root.path(), "f03/y.rs", b"fn g() {}\n");
+    for _ in 0..20 {
+        let text = folder.text("ast_grep", json!({ "pattern": "f($X)", "max_results": 7 }));
+        assert!(
+            text.starts_with("pattern read as: expression, call\n"),
+            "{text}"
+        );
+        assert!(text.ends_with("stopped after 2 files"), "{text}");
     }
 }
 
@@ -240,6 +261,22 @@ fn languages_of_a_mixed_folder_compete() {
     folder.check("ast_grep", json!({ "pattern": "f()", "language": "rust", "context": "verb" }), expect!["invalid_arguments: Rust has no context `verb`; it has: statement, expression, member, declaration, type, pattern, arm, field, parameter, initializer, visibility, attribute, generic, bound, where, variant, use_tree, type_argument, condition, clause"]);
 }
 
+/// A later reading that several languages share is one clause.
+#[test]
+fn later_readings_are_joined() {
+    let folder = Folder::new(&[
+        ("a.ts", "let f = (x: T) => x;\n"),
+        ("b.tsx", "let f = (x: T) => x;\n"),
+    ]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "$K: $V", "language": "ts" }),
+        expect![[r#"
+            pattern read as: statement, labeled_statement
+            0 matches; 2 as required parameter: pass `context: parameter`; 2 files searched"#]],
+    );
+}
+
 #[test]
 fn zero_matches_say_what_is_near() {
     let folder = Folder::new(&[
@@ -268,6 +305,34 @@ fn zero_matches_say_what_is_near() {
           2: var b = f(name: 2);
           $X = 2
         2 matches; 1 file searched"#]],
+    );
+}
+
+/// The arguments of a macro are tokens: a search that finds nothing says where to look on.
+#[test]
+fn what_stands_in_macros_is_told() {
+    let folder = Folder::new(&[
+        ("a.rs", "fn f() { vec![x.to_string()]; }\n"),
+        ("b.rs", "fn f() { other!(x); }\n// to_string\n"),
+    ]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "$X.to_string()", "language": "rust" }),
+        expect![[r#"
+            pattern read as: expression, call_expression
+            0 matches; 1 file has its words in the arguments of a macro, which are not parsed: use a text search there; 2 files searched"#]],
+    );
+}
+
+#[test]
+fn a_keyword_taken_for_a_name_is_told() {
+    let folder = Folder::new(&[("a.ts", "if (x) { f(); }\n")]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "if ($C)", "language": "ts" }),
+        expect![[r#"
+            pattern read as: expression, call_expression
+            0 matches; `if` is read as a name here: write the whole construct if the keyword is meant; 1 file searched"#]],
     );
 }
 
@@ -314,6 +379,96 @@ fn odd_files_are_ordinary() {
         - latin.py: the file is not UTF-8: it is searched, but not edited
         narrow `path` to leave them out"#]],
     );
+}
+
+/// Lines end at a line feed, whatever the file thinks: a carriage return alone ends none.
+#[test]
+fn a_file_with_carriage_returns_alone_is_one_line() {
+    let folder = Folder::new(&[("cr.py", "f(1)\rf(2)\r")]);
+    folder.check("ast_grep", json!({ "pattern": "f($X)" }), expect![[r#"
+        pattern read as: expression, call
+        cr.py:1
+          1: f(1)␊f(2)
+          $X = 1
+        1 match; 1 file searched; 1 file with syntax errors, searched in the sound parts (cr.py)"#]]);
+}
+
+#[test]
+fn columns_count_characters_and_bytes_count_bytes() {
+    let folder = Folder::new(&[("a.ts", "\u{feff}\"é🙂\"; foo(1)\n")]);
+    let output = folder
+        .call("ast_grep", json!({ "pattern": "foo($A)" }))
+        .unwrap();
+    let found = &output.details["matches"][0];
+    assert_eq!((&found["line"], &found["column"]), (&json!(1), &json!(7)));
+    assert_eq!(found["bytes"], json!([13, 19]));
+}
+
+/// A match of many lines does not flood the answer; where it ends is in the details.
+#[test]
+fn a_long_match_is_cut() {
+    let body = "  step();\n".repeat(399);
+    let folder = Folder::new(&[("a.ts", &format!("run(() => {{\n{body}}})\n"))]);
+    folder.check(
+        "ast_grep",
+        json!({ "pattern": "run(() => { $$$B })" }),
+        expect![[r#"
+            pattern read as: expression, call_expression
+            a.ts:1
+              1: run(() => {
+              2:   step();
+              3:   step();
+              … 398 more lines
+              $$$B = step();␊  step();␊  step();␊  step();␊  step();␊  step();␊  step();␊  step();␊  … (4.0 KB in all)
+            1 match; 1 file searched"#]],
+    );
+    let output = folder
+        .call("ast_grep", json!({ "pattern": "run(() => { $$$B })" }))
+        .unwrap();
+    assert_eq!(output.details["matches"][0]["end_line"], 401);
+}
+
+/// Files and folders that are not searched, or not to their end, are named with the reason.
+#[test]
+fn what_is_not_searched_is_named() {
+    let folder = Folder::new(&[("a.py", "f(1)\n")]);
+    // A path that is too long to be opened: nobody may read it, not even the superuser.
+    let name = "n".repeat(200);
+    let long = [name.as_str(); 12].join("/");
+    let root = folder.root.path();
+    std::fs::create_dir_all(root.join("deep").join(&long)).unwrap();
+    std::fs::create_dir_all(root.join("to_move").join(&long)).unwrap();
+    let inside = root.join("deep").join(&long).join("end");
+    std::fs::rename(root.join("to_move"), inside).unwrap();
+    let large = std::fs::File::create(root.join("large.py")).unwrap();
+    large.set_len(64 * 1024 * 1024 + 1).unwrap();
+    // More than a grammar gets through in its two seconds.
+    let slow = format!("f(2)\nx = [{}]\n", "[1, ], ".repeat(6 * 1024 * 1024));
+    write(root, "slow.py", slow.as_bytes());
+    let output = folder
+        .call("ast_grep", json!({ "pattern": "f($X)" }))
+        .unwrap();
+    let skipped = output.details["files_skipped"].as_array().unwrap();
+    let mut skipped: Vec<(String, &str)> = skipped
+        .iter()
+        .map(|skipped| {
+            let path = skipped["path"].as_str().unwrap();
+            let first = path.split('/').next().unwrap().to_owned();
+            (first, skipped["reason"].as_str().unwrap())
+        })
+        .collect();
+    skipped.sort();
+    assert_eq!(skipped[0].0, "deep");
+    assert!(skipped[0].1.contains("too long"), "{}", skipped[0].1);
+    assert_eq!(
+        skipped[1..],
+        [
+            ("large.py".to_owned(), "too large (64 MiB)"),
+            ("slow.py".to_owned(), "parsing took over 2 s"),
+        ]
+    );
+    assert_eq!(output.details["matches"].as_array().unwrap().len(), 1);
+    assert!(output.to_text().contains("3 files skipped ("));
 }
 
 #[test]
@@ -415,6 +570,76 @@ fn a_changed_file_refuses_the_whole() {
         "g(2)\n",
         "the file is as it was when it was staged"
     );
+}
+
+/// Mode, links and the bytes around a replacement stay; a file of several names is refused.
+#[test]
+fn what_a_file_is_stays() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
+    let folder = Folder::new(&[
+        ("a.py", "f(1)\r\nx = 1"),
+        ("linked.py", "f(2)\n"),
+        ("sub/real.py", "f(3)\n"),
+    ]);
+    let root = folder.root.path();
+    std::fs::set_permissions(root.join("a.py"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("sub/real.py", root.join("link.py")).unwrap();
+    std::fs::hard_link(root.join("linked.py"), root.join("twin.py")).unwrap();
+    let edit = |path: &str| {
+        folder.text(
+            "ast_edit",
+            json!({ "pattern": "f($X)", "rewrite": "g($X)", "path": path, "language": "py" }),
+        )
+    };
+    expect![[r#"
+        (proposed) 3 replacements in 3 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+        pattern read as: expression, call
+        diff --git a/a.py b/a.py
+        --- a/a.py
+        +++ b/a.py
+        @@ -1,2 +1,2 @@
+        -f(1)
+        +g(1)
+         x = 1
+        \ No newline at end of file
+        diff --git a/linked.py b/linked.py
+        --- a/linked.py
+        +++ b/linked.py
+        @@ -1 +1 @@
+        -f(2)
+        +g(2)
+        diff --git a/twin.py b/twin.py
+        --- a/twin.py
+        +++ b/twin.py
+        @@ -1 +1 @@
+        -f(2)
+        +g(2)
+        3 files searched"#]].assert_eq(&edit("*.py"));
+    folder.check(
+        "resolve",
+        json!({ "edit_id": "edit_1", "action": "accept" }),
+        expect![[r#"
+            refused: nothing was written, because of 2 files:
+              linked.py: it is one file with 2 names (hard links), which a change would separate
+              twin.py: it is one file with 2 names (hard links), which a change would separate
+            `edit_1` stays open; run `ast_edit` again for a fresh change"#]],
+    );
+    for (number, path) in (2..).zip(["a.py", "link.py"]) {
+        edit(path);
+        folder
+            .call(
+                "resolve",
+                json!({ "edit_id": format!("edit_{number}"), "action": "accept" }),
+            )
+            .unwrap();
+    }
+    assert_eq!(folder.read("a.py"), "g(1)\r\nx = 1");
+    let mode = std::fs::metadata(root.join("a.py")).unwrap().mode();
+    assert_eq!(mode & 0o7777, 0o755);
+    assert!(root.join("link.py").is_symlink());
+    assert_eq!(folder.read("sub/real.py"), "g(3)\n");
+    assert_eq!(folder.read("linked.py"), "f(2)\n");
 }
 
 #[test]

@@ -148,11 +148,23 @@ fn keep(text: &str, bounds: Bounds, share: Share) -> Bounded {
 /// Line breaks become `␊`. Other control characters are kept: what comes from elsewhere goes
 /// through [`sanitise`] first.
 pub fn line(text: &str, characters: usize) -> String {
+    line_of(text, characters, None)
+}
+
+/// [`line()`] of a text that may be the beginning of a longer one: `whole` is how big that is.
+///
+/// ```
+/// use terret_tiers::bound::line_of;
+///
+/// assert_eq!(line_of("the begin", 6, Some(81_204)), "the be… (81 KB in all)");
+/// assert_eq!(line_of("the begin", 80, Some(81_204)), "the begin… (81 KB in all)");
+/// ```
+pub fn line_of(text: &str, characters: usize, whole: Option<usize>) -> String {
     // A character takes at least a byte, so what is surely too long need not be looked at whole.
     let end = cut::graphemes_end(text, characters);
     let mut line = text[..end].replace("\r\n", "␊").replace(['\n', '\r'], "␊");
-    if end < text.len() {
-        let _ = write!(line, "… ({} in all)", size(text.len()));
+    if end < text.len() || whole.is_some() {
+        let _ = write!(line, "… ({} in all)", size(whole.unwrap_or(text.len())));
     }
     line
 }

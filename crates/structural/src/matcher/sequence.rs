@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use tree_sitter::Node as Syntax;
+use tree_sitter::{Node as Syntax, Tree, TreeCursor};
 
 use super::{Capture, MOST_STEPS, tokens};
 use crate::pattern::{Child, Compiled, Node, Run, children_into};
@@ -42,6 +42,8 @@ struct Bound {
 pub(super) struct Sequence<'p, 't> {
     compiled: &'p Compiled,
     source: &'t [u8],
+    /// Reads the children of nodes.
+    cursor: TreeCursor<'t>,
     arena: Vec<Child<'t>>,
     bound: Vec<Option<Bound>>,
     /// The variables in the order in which they were bound, to undo a choice.
@@ -59,10 +61,11 @@ pub(super) struct Sequence<'p, 't> {
 }
 
 impl<'p, 't> Sequence<'p, 't> {
-    pub(super) fn new(compiled: &'p Compiled, source: &'t [u8]) -> Self {
+    pub(super) fn new(compiled: &'p Compiled, tree: &'t Tree, source: &'t [u8]) -> Self {
         Self {
             compiled,
             source,
+            cursor: tree.walk(),
             arena: Vec::new(),
             bound: vec![None; compiled.variables.len()],
             trail: Vec::new(),
@@ -77,10 +80,10 @@ impl<'p, 't> Sequence<'p, 't> {
     }
 
     /// One that lets a candidate have a little more than the pattern shows.
-    pub(super) fn lenient(compiled: &'p Compiled, source: &'t [u8]) -> Self {
+    pub(super) fn lenient(compiled: &'p Compiled, tree: &'t Tree, source: &'t [u8]) -> Self {
         Self {
             lenient: true,
-            ..Self::new(compiled, source)
+            ..Self::new(compiled, tree, source)
         }
     }
 
@@ -424,7 +427,13 @@ impl<'p, 't> Sequence<'p, 't> {
     /// Puts the children of a node into the arena.
     fn open(&mut self, node: Syntax<'t>, around: List, at: usize) -> List {
         let start = self.arena.len();
-        children_into(node, self.source, &self.compiled.tables, &mut self.arena);
+        children_into(
+            &mut self.cursor,
+            node,
+            self.source,
+            &self.compiled.tables,
+            &mut self.arena,
+        );
         // Comments around the members of a container stand outside of it in some grammars.
         let text = if self.compiled.tables.is_container(node.kind_id()) {
             (self.text_start(around, at), self.text_end(around, at + 1))

@@ -58,7 +58,13 @@ impl<'a> Iterator for Tokens<'a, '_> {
                 Child::Node(node) if node.child_count() == 0 => return Some(self.text(node)),
                 Child::Node(node) => {
                     self.children.clear();
-                    children_into(node, self.source, self.tables, &mut self.children);
+                    children_into(
+                        &mut node.walk(),
+                        node,
+                        self.source,
+                        self.tables,
+                        &mut self.children,
+                    );
                     self.open.extend(self.children.iter().rev());
                 }
             }

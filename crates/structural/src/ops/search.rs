@@ -1,8 +1,10 @@
 //! `ast_grep`: finds a pattern in the files of a target.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use memchr::memchr_iter;
 use terret_grammars::GrammarSource;
@@ -19,6 +21,9 @@ use crate::walk::Target;
 const MOST_LINES: usize = 3;
 /// The most bytes of a line, or of a captured text, that are kept.
 const MOST_BYTES: usize = 400;
+
+/// How long to look for near misses. What was found by then is told.
+const MOST_TIME_NEAR: Duration = Duration::from_secs(2);
 
 /// A search with its arguments resolved.
 pub(crate) struct Search<'a> {
@@ -40,8 +45,7 @@ pub(crate) struct Report {
     pub(crate) read_as: Vec<ReadAs>,
     pub(crate) rejected: Vec<(String, PatternError)>,
     pub(crate) later: Vec<Later>,
-    /// What keeps candidates from matching, and how many of them: most first.
-    pub(crate) near: Vec<(String, usize)>,
+    pub(crate) near: Near,
     pub(crate) searched: usize,
     pub(crate) with_errors: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skipped>,
@@ -58,7 +62,7 @@ pub(crate) struct Located {
     /// The character of the first line that it begins with, from 1.
     pub(crate) column: usize,
     /// The first of its lines, whole.
-    pub(crate) text: Vec<String>,
+    pub(crate) text: Vec<Excerpt>,
     pub(crate) captures: Vec<Captured>,
 }
 
@@ -66,7 +70,15 @@ pub(crate) struct Located {
 pub(crate) struct Captured {
     pub(crate) name: String,
     pub(crate) run: bool,
+    pub(crate) text: Excerpt,
+}
+
+/// A text, or its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Excerpt {
     pub(crate) text: String,
+    /// The bytes of the whole, where this is only the beginning.
+    pub(crate) whole: Option<usize>,
 }
 
 impl Search<'_> {
@@ -83,6 +95,7 @@ impl Search<'_> {
             target: &self.target,
             threads: self.threads,
             interrupted,
+            near: false,
         };
         let wanted = self.max_results;
         let mut matches: Vec<Located> = Vec::new();
@@ -113,9 +126,9 @@ impl Search<'_> {
             return Err(Error::Interrupted);
         }
         let near = if matches.is_empty() && later.is_empty() {
-            near_misses(&request, &mut languages)
+            near(&request, summary.with_words, &mut languages)
         } else {
-            Vec::new()
+            Near::default()
         };
         let (read_as, rejected) = readings(&languages, 0);
         if read_as.is_empty() {
@@ -143,6 +156,33 @@ impl Search<'_> {
 impl Search<'_> {
     /// Counts the matches, however many there are.
     pub(crate) fn count(&self, interrupted: &(dyn Fn() -> bool + Sync)) -> Result<usize, Error> {
+        let mut count = 0;
+        let visit = |_: &Parsed<'_>, found: Found| found.matches.len();
+        self.visit(interrupted, &visit, &mut |matches| {
+            count += matches;
+            ControlFlow::Continue(())
+        })?;
+        Ok(count)
+    }
+
+    /// Hands out the matches one by one, in their order.
+    pub(crate) fn each(
+        &self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        each: &mut dyn FnMut(Located) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
+        let visit = |file: &Parsed<'_>, found: Found| located(file, &found, usize::MAX);
+        self.visit(interrupted, &visit, &mut |found| {
+            found.into_iter().try_for_each(&mut *each)
+        })
+    }
+
+    fn visit<T: Send>(
+        &self,
+        interrupted: &(dyn Fn() -> bool + Sync),
+        visit: &(dyn Fn(&Parsed<'_>, Found) -> T + Sync),
+        consume: &mut dyn FnMut(T) -> ControlFlow<()>,
+    ) -> Result<(), Error> {
         let patterns = [self.pattern.clone()];
         let mut languages = Languages::new(
             self.grammars,
@@ -155,41 +195,61 @@ impl Search<'_> {
             target: &self.target,
             threads: self.threads,
             interrupted,
+            near: false,
         };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
-            let value = value.map(|found| found[0].matches.len());
+            let value = value.map(|mut found| visit(file, found.swap_remove(0)));
             Visit { value, incomplete }
         };
-        let mut count = 0;
-        search::run(&request, &mut languages, &visit, &mut |matches| {
-            count += matches;
-            ControlFlow::Continue(())
-        });
-        Ok(count)
+        search::run(&request, &mut languages, &visit, consume);
+        Ok(())
     }
 }
 
-/// Counts what the candidates have that the pattern does not show. Only files with the pattern's
-/// literals are parsed for it.
-fn near_misses(request: &Request<'_>, languages: &mut Languages<'_>) -> Vec<(String, usize)> {
+/// What a search that found nothing may have missed.
+#[derive(Debug, Default)]
+pub(crate) struct Near {
+    /// What keeps candidates from matching, and how many of them: most first.
+    pub(crate) misses: Vec<(String, usize)>,
+    /// How many files have the pattern's words in the arguments of a macro.
+    pub(crate) in_macros: usize,
+}
+
+/// Counts what the candidates have that the pattern does not show, in the files that hold its words.
+fn near(request: &Request<'_>, files: Vec<PathBuf>, languages: &mut Languages<'_>) -> Near {
+    if files.is_empty() {
+        return Near::default();
+    }
+    let until = Instant::now() + MOST_TIME_NEAR;
+    let request = Request {
+        target: &request.target.with_files(files),
+        threads: request.threads,
+        interrupted: &|| Instant::now() > until || (request.interrupted)(),
+        near: true,
+    };
     let visit = |file: &Parsed<'_>| {
-        let misses = matcher::near_misses(&file.patterns[0], file.tree, file.source, file.late);
+        let pattern = &file.patterns[0];
+        let misses = matcher::near_misses(pattern, file.tree, file.source, file.late);
+        let in_macro = matcher::words_in_macro(pattern, file.tree, file.source);
         Visit {
-            value: (!misses.is_empty()).then_some(misses),
+            value: (in_macro || !misses.is_empty()).then_some((misses, in_macro)),
             incomplete: None,
         }
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    search::run(request, languages, &visit, &mut |misses: Vec<String>| {
+    let mut near = Near::default();
+    search::run(&request, languages, &visit, &mut |(misses, in_macro)| {
+        near.in_macros += usize::from(in_macro);
         for miss in misses {
             *counts.entry(miss).or_default() += 1;
         }
         ControlFlow::Continue(())
     });
-    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
-    counts.sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
-    counts
+    near.misses = counts.into_iter().collect();
+    near.misses
+        .sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
+    near
 }
 
 /// Why no file was searched.
@@ -218,27 +278,30 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
         let end = memchr::memchr(b'\n', &file.source[range.end..])
             .map_or(file.source.len(), |at| range.end + at);
         // The byte order mark is no part of the first line.
-        let shown = &file.source[start..end];
-        let shown = shown.strip_prefix(b"\xef\xbb\xbf").unwrap_or(shown);
-        let text = shown.split(|byte| *byte == b'\n').take(MOST_LINES);
-        let names = pattern.variables().iter().zip(&found.captures);
-        let captures = names.filter_map(|(name, capture)| {
+        let mark = file.source[start..].starts_with(b"\xef\xbb\xbf");
+        let start = if mark { start + 3 } else { start };
+        let text = file.source[start..end]
+            .split(|byte| *byte == b'\n')
+            .take(MOST_LINES);
+        let runs = &pattern.compiled().run_variables;
+        let names = pattern.variables().iter().zip(runs).zip(&found.captures);
+        let captures = names.filter_map(|((name, run), capture)| {
             capture.as_ref().map(|capture| Captured {
                 name: name.clone(),
-                run: capture.run,
-                text: bounded(&file.source[capture.range.clone()]),
+                run: *run,
+                text: excerpt(&file.source[capture.range.clone()]),
             })
         });
         located.push(Located {
             path: file.path.to_owned(),
             language: pattern.grammar().id().to_owned(),
             lines: (line, line + inside),
-            column: String::from_utf8_lossy(&file.source[start..range.start])
+            column: String::from_utf8_lossy(&file.source[start..range.start.max(start)])
                 .chars()
                 .count()
                 + 1,
             text: text
-                .map(|line| bounded(line.strip_suffix(b"\r").unwrap_or(line)))
+                .map(|line| excerpt(line.strip_suffix(b"\r").unwrap_or(line)))
                 .collect(),
             captures: captures.collect(),
             bytes: range,
@@ -248,12 +311,18 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
 }
 
 /// The text, lossily and cut to what is shown at the most.
-fn bounded(text: &[u8]) -> String {
-    let cut = text.len() > MOST_BYTES;
+fn excerpt(text: &[u8]) -> Excerpt {
     // A character may be cut in half here; the lossy reading makes it one sign.
-    let mut shown = String::from_utf8_lossy(&text[..text.len().min(MOST_BYTES)]).into_owned();
-    if cut {
-        shown.push('…');
+    let kept = &text[..text.len().min(MOST_BYTES)];
+    Excerpt {
+        text: String::from_utf8_lossy(kept).into_owned(),
+        whole: (kept.len() < text.len()).then_some(text.len()),
     }
-    shown
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let more = if self.whole.is_some() { "…" } else { "" };
+        write!(f, "{}{more}", self.text)
+    }
 }

@@ -97,6 +97,7 @@ impl Stage<'_> {
             target: &self.target,
             threads: self.threads,
             interrupted,
+            near: false,
         };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
@@ -182,7 +183,7 @@ impl Stage<'_> {
             return Err("it changed while it was read".to_owned());
         }
         let grammar = file.patterns[0].grammar();
-        rewrite::rewrite(grammar, file.tree, file.source, sites, templates)
+        rewrite::rewrite(grammar, file.tree, file.source, sites, templates, file.late)
             .map(|rewritten| (captured, rewritten))
             .map_err(|error| error.to_string())
     }

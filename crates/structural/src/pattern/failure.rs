@@ -130,12 +130,12 @@ fn first_word(text: &str) -> String {
 
 fn hint(text: &str, rest: &str) -> Option<String> {
     let regex = [
-        ".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?",
+        ".*", ".+", r"\w", r"\d", r"\s", r"\b", "[a-z", "[A-Z", "[0-9", "(?", r"\(", r"\.",
     ];
     let lower_case = text
         .match_indices('$')
         .any(|(at, _)| text[at + 1..].starts_with(|letter: char| letter.is_ascii_lowercase()));
-    let hint = if regex.iter().any(|piece| text.contains(piece)) {
+    let hint = if text.starts_with('^') || regex.iter().any(|piece| text.contains(piece)) {
         "It looks like a regular expression: patterns are code, use a text search for that, or \
          `$X` for one node and `$$$X` for a run"
     } else if lower_case {

@@ -11,6 +11,9 @@ use memchr::memmem;
 use terret_grammars::{Context, Grammar};
 use tree_sitter::{Node as Syntax, Parser, Tree};
 
+use crate::parse::parser;
+use crate::search::prefilter::Need;
+
 use super::cover::{self, cover, innermost};
 use super::failure::{self, Failure};
 use super::mould::{self, Moulded};
@@ -55,24 +58,23 @@ pub(super) fn compile(
             .map(|text| memmem::Finder::new(text).into_owned())
             .collect()
     };
+    let token = |kind: u16| {
+        let token = grammar.language().node_kind_for_id(kind);
+        token.unwrap_or_default().to_owned()
+    };
+    let need = |reading: &Reading| Need::of(reading, &ladder.tables, &token);
     Ok(Compiled {
         literals: readings[..active].iter().map(literals).collect(),
+        needs: readings[..active].iter().map(need).collect(),
         grammar: grammar.clone(),
         repeats: named > ladder.variables.len(),
         runs: readings.iter().map(runs).max().unwrap_or(0),
+        run_variables: run_variables(&fragment, &ladder.variables),
         variables: ladder.variables,
         tables: ladder.tables,
         readings,
         active,
     })
-}
-
-fn parser(grammar: &Grammar) -> Parser {
-    let mut parser = Parser::new();
-    parser
-        .set_language(grammar.language())
-        .expect("a source hands out grammars that load");
-    parser
 }
 
 fn check_content(fragment: &Fragment) -> Result<(), PatternError> {
@@ -124,6 +126,14 @@ pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
         }
     }
     variables
+}
+
+fn run_variables(fragment: &Fragment, variables: &[String]) -> Vec<bool> {
+    let is_run = |name: &String| {
+        let mut holes = fragment.holes();
+        holes.any(|hole| hole.run && hole.name.as_ref() == Some(name))
+    };
+    variables.iter().map(is_run).collect()
 }
 
 fn runs(reading: &Reading) -> usize {
@@ -208,7 +218,7 @@ impl Ladder<'_> {
         }
         let Some(fewest) = readings
             .iter()
-            .map(|reading| reading.misused_keywords)
+            .map(|reading| reading.misused_keywords.len())
             .min()
         else {
             return Err(failure::explain(
@@ -218,7 +228,7 @@ impl Ladder<'_> {
                 &self.failures,
             ));
         };
-        readings.retain(|reading| reading.misused_keywords == fewest);
+        readings.retain(|reading| reading.misused_keywords.len() == fewest);
         Ok(readings)
     }
 
@@ -230,11 +240,12 @@ impl Ladder<'_> {
             let scaffold = self.scaffold(context, choice);
             let tree = self.parser.parse(&scaffold.text, None)?;
             match self.accept(context, &scaffold, &tree) {
-                Ok(reading) if !reading.completed && reading.misused_keywords == 0 => {
+                Ok(reading) if !reading.completed && reading.misused_keywords.is_empty() => {
                     return Some(reading);
                 }
                 Ok(reading) => {
-                    let rank = |reading: &Reading| (reading.misused_keywords, reading.completed);
+                    let rank =
+                        |reading: &Reading| (reading.misused_keywords.len(), reading.completed);
                     if best.as_ref().is_none_or(|best| rank(&reading) < rank(best)) {
                         best = Some(reading);
                     }
@@ -399,7 +410,10 @@ impl Ladder<'_> {
             drops_terminator,
             completed,
             terminated: self.is_terminated(),
-            misused_keywords: cover.iter().map(|node| self.misused(*node, scaffold)).sum(),
+            misused_keywords: cover
+                .iter()
+                .flat_map(|node| self.misused(*node, scaffold))
+                .collect(),
         })
     }
 
@@ -483,10 +497,10 @@ impl Ladder<'_> {
         !node.is_named() && self.tables.is_separator(node.kind_id())
     }
 
-    /// The number of names that are keywords of the language.
-    fn misused(&self, node: Syntax<'_>, scaffold: &Scaffold) -> usize {
+    /// The names that are keywords of the language.
+    fn misused(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Vec<String> {
         if self.tables.is_string(node.kind_id()) || node.is_extra() {
-            return 0;
+            return Vec::new();
         }
         let text = &scaffold.text[node.byte_range()];
         // Some grammars wrap a keyword that serves as a name in a node of its own.
@@ -496,13 +510,15 @@ impl Ladder<'_> {
                 .is_some_and(|child| !child.is_named() && child.child_count() == 0);
         if node.child_count() > 0 && !wraps {
             let children = (0..node.child_count()).filter_map(|at| node.child(at));
-            return children.map(|child| self.misused(child, scaffold)).sum();
+            return children
+                .flat_map(|child| self.misused(child, scaffold))
+                .collect();
         }
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !node.is_named() || text.is_empty() || !is_word || is_keyword_node(node, text) {
-            return 0;
+            return Vec::new();
         }
         let listed = || {
             self.grammar
@@ -512,7 +528,11 @@ impl Ladder<'_> {
                 .any(|keyword| keyword == text)
         };
         let is_token = || !wraps && self.grammar.language().id_for_node_kind(text, false) != 0;
-        usize::from(listed() || is_token())
+        if listed() || is_token() {
+            vec![text.to_owned()]
+        } else {
+            Vec::new()
+        }
     }
 
     /// Where a reserved word was taken for a name.
@@ -571,7 +591,9 @@ fn merge(readings: &mut Vec<Reading>, reading: Reading) {
         .find(|known| known.roots == reading.roots && known.completed == reading.completed)
     {
         Some(known) => {
-            known.misused_keywords = known.misused_keywords.min(reading.misused_keywords);
+            if reading.misused_keywords.len() < known.misused_keywords.len() {
+                known.misused_keywords = reading.misused_keywords;
+            }
             known.contexts.extend(reading.contexts);
         }
         None => readings.push(reading),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tree_sitter::Node as Syntax;
+use tree_sitter::{Node as Syntax, TreeCursor};
 
 use super::tables::Tables;
 
@@ -64,7 +64,10 @@ impl Child<'_> {
 
 /// Appends the children of a node: without trivia, with the text that no child covers, without a
 /// separator that nothing follows.
+///
+/// The cursor is any of the same tree: one that is kept saves an allocation a node.
 pub(crate) fn children_into<'t>(
+    cursor: &mut TreeCursor<'t>,
     node: Syntax<'t>,
     source: &[u8],
     tables: &Tables,
@@ -86,7 +89,7 @@ pub(crate) fn children_into<'t>(
         }
         return;
     }
-    let mut cursor = node.walk();
+    cursor.reset(node);
     let mut covered = node.start_byte();
     let gap = |from: usize, to: usize, out: &mut Vec<Child<'t>>| {
         let text = source.get(from..to).unwrap_or_default();
@@ -243,7 +246,13 @@ impl Builder<'_> {
             return self.leaf(node);
         }
         let mut syntax = Vec::new();
-        children_into(node, self.source, self.tables, &mut syntax);
+        children_into(
+            &mut node.walk(),
+            node,
+            self.source,
+            self.tables,
+            &mut syntax,
+        );
         let in_tokens = in_tokens || self.tables.is_token_tree(kind);
         let children = syntax
             .iter()

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use terret_tiers::{Output, bound, paths};
 
-use super::{CAPTURE, LINE, counted, later, left_out, line, read_as};
+use super::{CAPTURE, LINE, counted, excerpt, later, left_out, read_as};
 use crate::ops::search::{Captured, Located, Report};
 
 /// Room for the summary below the matches.
@@ -29,6 +29,13 @@ pub(crate) fn search(workspace: &Path, report: &Report) -> Output {
         .with_truncated(truncated || report.more)
 }
 
+/// One match as it is shown.
+pub(crate) fn found(workspace: &Path, found: &Located) -> String {
+    let mut text = String::new();
+    push_match(&mut text, workspace, found);
+    text
+}
+
 /// `path:line`, the lines, the captures.
 fn push_match(text: &mut String, workspace: &Path, found: &Located) {
     let (first, last) = found.lines;
@@ -37,7 +44,7 @@ fn push_match(text: &mut String, workspace: &Path, found: &Located) {
         bound::sanitise(&paths::show(workspace, &found.path))
     ));
     for (number, source) in (first..).zip(&found.text) {
-        text.push_str(&format!("  {number}: {}\n", line(source, LINE)));
+        text.push_str(&format!("  {number}: {}\n", excerpt(source, LINE)));
     }
     let shown = first + found.text.len();
     if shown <= last {
@@ -54,7 +61,7 @@ fn push_match(text: &mut String, workspace: &Path, found: &Located) {
 
 fn capture(captured: &Captured) -> String {
     let sigil = if captured.run { "$$$" } else { "$" };
-    let text = line(&captured.text, CAPTURE);
+    let text = excerpt(&captured.text, CAPTURE);
     format!(
         "{sigil}{} = {}",
         captured.name,
@@ -76,13 +83,36 @@ fn summary(workspace: &Path, report: &Report) -> String {
     if !report.later.is_empty() {
         clauses.push(later(&report.later));
     }
-    if !report.near.is_empty() {
+    if !report.near.misses.is_empty() {
         let each = |(name, count): &(String, usize)| {
             let more = if count == &1 { "differs" } else { "differ" };
             format!("{} {more} only by `{name}`", bound::thousands(*count))
         };
-        let near: Vec<String> = report.near.iter().take(5).map(each).collect();
+        let near: Vec<String> = report.near.misses.iter().take(5).map(each).collect();
         clauses.push(format!("{}: write them into the pattern", near.join(", ")));
+    }
+    let misused: Vec<&String> = match shown {
+        0 => report
+            .read_as
+            .iter()
+            .flat_map(|read| &read.misused_keywords)
+            .collect(),
+        _ => Vec::new(),
+    };
+    if let Some(word) = misused.first() {
+        clauses.push(format!(
+            "`{word}` is read as a name here: write the whole construct if the keyword is meant"
+        ));
+    }
+    if report.near.in_macros > 0 {
+        let (files, have) = match report.near.in_macros {
+            1 => ("1 file".to_owned(), "has"),
+            many => (counted(many, "file", "files"), "have"),
+        };
+        clauses.push(format!(
+            "{files} {have} its words in the arguments of a macro, which are not parsed: use a text \
+             search there"
+        ));
     }
     let files = counted(report.searched, "file", "files");
     clauses.push(if report.more {
@@ -105,7 +135,7 @@ fn details(workspace: &Path, report: &Report) -> Value {
         let one = |captured: &Captured| {
             (
                 captured.name.clone(),
-                json!({ "text": captured.text, "run": captured.run }),
+                json!({ "text": captured.text.to_string(), "run": captured.run }),
             )
         };
         Value::Object(found.captures.iter().map(one).collect::<Map<_, _>>())
@@ -121,7 +151,7 @@ fn details(workspace: &Path, report: &Report) -> Value {
                 "end_line": found.lines.1,
                 "column": found.column,
                 "bytes": [found.bytes.start, found.bytes.end],
-                "text": found.text.join("\n"),
+                "text": found.text.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
                 "captures": captures(found),
             })
         })
@@ -148,9 +178,10 @@ fn details(workspace: &Path, report: &Report) -> Value {
         "more": report.more,
         "readings": readings,
         "later_readings": later,
-        "near_misses": report.near.iter().map(|(name, count)| {
+        "near_misses": report.near.misses.iter().map(|(name, count)| {
             json!({ "extra": name, "count": count })
         }).collect::<Vec<_>>(),
+        "files_with_macros": report.near.in_macros,
         "files_searched": report.searched,
         "files_skipped": report.skipped.iter().map(|skipped| {
             json!({ "path": show(&skipped.path), "reason": skipped.reason })

@@ -1,12 +1,233 @@
 //! Tells by its bytes alone that a file holds no match.
+//!
+//! Tokens of a pattern with no metavariable between them stand next to each other in every match,
+//! with nothing but layout and comments between them. A file is passed over when it does not hold
+//! them like that. What may be a comment is never looked into: it counts as fitting.
 
-use crate::pattern::Pattern;
+use memchr::memmem::Finder;
 
-/// Whether every literal that one reading of one pattern needs is in the file. Readings that are
-/// only counted do not open a file.
-pub(super) fn admits(patterns: &[Pattern], source: &[u8]) -> bool {
-    patterns
+use crate::pattern::{Node, Pattern, Reading, Tables};
+
+/// What the bytes of a file must show for one reading to match in it.
+#[derive(Debug)]
+pub(crate) struct Need {
+    chains: Vec<Chain>,
+}
+
+/// Tokens that stand next to each other.
+#[derive(Debug)]
+struct Chain {
+    /// The longest of them, which is looked for.
+    anchor: Finder<'static>,
+    /// Those before it, the nearest first.
+    before: Vec<Box<[u8]>>,
+    after: Vec<Box<[u8]>>,
+}
+
+/// What the bytes of a file say about a search in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// A word of each pattern is missing.
+    Foreign,
+    /// The words are there, but not next to each other: it may hold near misses.
+    Near,
+    /// It may hold a match.
+    Possible,
+}
+
+/// Whether a pattern can match in the file. Readings that are only counted do not open a file.
+pub(super) fn judge(patterns: &[Pattern], source: &[u8]) -> Verdict {
+    let mut verdict = Verdict::Foreign;
+    for pattern in patterns {
+        let compiled = pattern.compiled();
+        for (words, need) in compiled.literals.iter().zip(&compiled.needs) {
+            if !words.iter().all(|word| word.find(source).is_some()) {
+                continue;
+            }
+            if need.chains.iter().all(|chain| chain.is_in(source)) {
+                return Verdict::Possible;
+            }
+            verdict = Verdict::Near;
+        }
+    }
+    verdict
+}
+
+impl Need {
+    pub(crate) fn of(reading: &Reading, tables: &Tables, token: &dyn Fn(u16) -> String) -> Self {
+        let mut collector = Collector {
+            tables,
+            token,
+            chain: Vec::new(),
+            chains: Vec::new(),
+        };
+        for root in &reading.roots {
+            collector.node(root);
+            // Between the members of a window, terminators may stand or not.
+            collector.end();
+        }
+        let mut chains = collector.chains;
+        chains.sort_by_key(|chain| std::cmp::Reverse(chain.anchor.needle().len()));
+        Self { chains }
+    }
+}
+
+/// Goes through a shape and gathers its chains.
+struct Collector<'a> {
+    tables: &'a Tables,
+    /// The text of a token by its kind.
+    token: &'a dyn Fn(u16) -> String,
+    chain: Vec<Box<[u8]>>,
+    chains: Vec<Chain>,
+}
+
+impl Collector<'_> {
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Leaf { text, .. } | Node::Text { text } => self.chain.push(text.clone()),
+            // A separator may be absorbed by an empty run beside it.
+            Node::Token { kind } if self.tables.is_separator(*kind) => self.end(),
+            Node::Token { kind } => match (self.token)(*kind) {
+                token if is_plain(&token) => self.chain.push(token.into_bytes().into()),
+                _ => self.end(),
+            },
+            Node::One { .. } | Node::Run(_) => self.end(),
+            node if node.is_optional(self.tables) => self.end(),
+            Node::Inner { children, .. } => children.iter().for_each(|child| self.node(child)),
+        }
+    }
+
+    /// Ends the chain; one without a word says too little to look for.
+    fn end(&mut self) {
+        let mut tokens = std::mem::take(&mut self.chain);
+        let longest = (0..tokens.len()).max_by_key(|&at| (is_word(&tokens[at]), tokens[at].len()));
+        let Some(at) = longest.filter(|&at| is_word(&tokens[at]) && tokens[at].len() > 1) else {
+            return;
+        };
+        let after = tokens.split_off(at + 1);
+        let anchor = tokens.pop().unwrap_or_default();
+        tokens.reverse();
+        self.chains.push(Chain {
+            anchor: Finder::new(&anchor).into_owned(),
+            before: tokens,
+            after,
+        });
+    }
+}
+
+/// Whether a token is spelled like its kind. Keywords may be written in another case, and the quotes
+/// of some languages have several spellings.
+fn is_plain(token: &str) -> bool {
+    token
+        .bytes()
+        .all(|byte| byte.is_ascii_punctuation() && !b"\"'`_".contains(&byte))
+}
+
+fn is_word(token: &[u8]) -> bool {
+    token
         .iter()
-        .flat_map(|pattern| &pattern.compiled().literals)
-        .any(|literals| literals.iter().all(|text| text.find(source).is_some()))
+        .any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+}
+
+impl Chain {
+    fn is_in(&self, source: &[u8]) -> bool {
+        let length = self.anchor.needle().len();
+        self.anchor
+            .find_iter(source)
+            .any(|at| self.fits_before(&source[..at]) && self.fits_after(&source[at + length..]))
+    }
+
+    fn fits_after(&self, mut rest: &[u8]) -> bool {
+        for token in &self.after {
+            let next = rest.trim_ascii_start();
+            match next.strip_prefix(&**token) {
+                Some(behind) => rest = behind,
+                None => return may_begin_something_else(next),
+            }
+        }
+        true
+    }
+
+    fn fits_before(&self, mut rest: &[u8]) -> bool {
+        for token in &self.before {
+            let before = rest.trim_ascii_end();
+            match before.strip_suffix(&**token) {
+                Some(further) => rest = further,
+                // A line comment ends with its line, a block comment mostly with a slash.
+                None => {
+                    let crossed = &rest[before.len()..];
+                    return crossed.contains(&b'\n')
+                        || crossed.contains(&b'\r')
+                        || before
+                            .last()
+                            .is_some_and(|byte| b"/-})>,;\\".contains(byte));
+                }
+            }
+        }
+        true
+    }
+}
+
+/// Whether there may be a comment, a continued line, or a separator that means nothing here.
+fn may_begin_something_else(text: &[u8]) -> bool {
+    text.first()
+        .is_some_and(|first| b"/#-%\\{,;".contains(first))
+        || text.starts_with(b"(*")
+        || text.starts_with(b"<!")
+}
+
+#[cfg(test)]
+mod tests {
+    use terret_grammars::{GrammarSource, Shipped};
+
+    use super::*;
+
+    fn admitted(language: &str, pattern: &str, source: &str) -> bool {
+        let grammar = Shipped.grammar(language).unwrap();
+        let pattern = Pattern::compile(&grammar, pattern, None).unwrap();
+        judge(&[pattern], source.as_bytes()) == Verdict::Possible
+    }
+
+    #[test]
+    fn files_are_passed_over_by_their_bytes() {
+        let rows = [
+            ("typescript", "JSON.parse($A)", "JSON.parse(x)", true),
+            (
+                "typescript",
+                "JSON.parse($A)",
+                "JSON\n  . /* c */ parse (x)",
+                true,
+            ),
+            (
+                "typescript",
+                "JSON.parse($A)",
+                "JSON. // c\n parse(x)",
+                true,
+            ),
+            (
+                "typescript",
+                "JSON.parse($A)",
+                "JSON.stringify(parse(x))",
+                false,
+            ),
+            ("typescript", "JSON.parse($A)", "JSON.parse", false),
+            ("typescript", "JSON.parse($A)", "JSON.parser(x)", false),
+            ("typescript", "foo(a)", "foo(a,)", true),
+            ("typescript", "foo(a)", "foo(b)", false),
+            ("typescript", "f($$$A, last)", "f(last)", true),
+            ("typescript", "alpha();\nbeta();", "alpha()\nbeta()", true),
+            ("python", "os.path.join($A)", "os.path.join(a)", true),
+            ("python", "os.path.join($A)", "os.path.\\\n  join(a)", true),
+            ("python", "os.path.join($A)", "path.join(os)", false),
+            ("rust", "println!(\"{}\", $X)", "println!(\"{}\", x)", true),
+            ("go", "$A.$B($$$C)", "anything", true),
+        ];
+        for (language, pattern, source, expected) in rows {
+            assert_eq!(
+                admitted(language, pattern, source),
+                expected,
+                "{pattern} in {source}"
+            );
+        }
+    }
 }
