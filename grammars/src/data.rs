@@ -67,6 +67,10 @@ pub struct LanguageData {
     /// any rest of the name.
     #[serde(default)]
     pub caseless: Vec<String>,
+    /// Kinds of a declared name together with what may follow it, such as its type: a metavariable
+    /// for one node is the name alone.
+    #[serde(default)]
+    pub declarators: Vec<String>,
     /// Kinds of string literals: a metavariable that is the whole body of one matches any body.
     #[serde(default)]
     pub strings: Vec<String>,

@@ -375,6 +375,31 @@ fn matching_is_strict() {
     ]);
 }
 
+/// What declares a name is the name alone where the pattern shows no more.
+#[test]
+fn declared_names_are_strict() {
+    check(&[
+        (
+            "kotlin",
+            "val $N = $V",
+            "val a = 1\nval b: Int = 2",
+            &["val a = 1"],
+        ),
+        (
+            "kotlin",
+            "{ $$$P -> f() }",
+            "val a = b { x, y: Int -> f() }",
+            &["{ x, y: Int -> f() }"],
+        ),
+        (
+            "csharp",
+            "int $N;",
+            "class C { int a; int b = 1; int c, d; }",
+            &["int a;"],
+        ),
+    ]);
+}
+
 /// Comments, layout and a trailing separator do not count; strings are not code.
 #[test]
 fn layout_and_comments_do_not_count() {

@@ -375,11 +375,12 @@ impl Builder<'_> {
     }
 
     /// A hole sits directly below the innermost container of its range: one node is one member of
-    /// that list, as a run is some of them.
+    /// that list, as a run is some of them. Of a declarator one node is the name.
     fn stands_here(&self, hole: &Hole, node: Syntax<'_>) -> bool {
         let mut below = Some(node);
         while let Some(inner) = below.filter(|inner| inner.byte_range() == hole.range) {
-            if self.tables.is_container(inner.kind_id()) {
+            let kind = inner.kind_id();
+            if self.tables.is_container(kind) || !hole.run && self.tables.is_declarator(kind) {
                 return false;
             }
             below = inner.named_child(0);

@@ -30,6 +30,7 @@ const CASELESS: u16 = 1 << 9;
 const LEADING: u16 = 1 << 10;
 const TRANSPARENT: u16 = 1 << 11;
 const OPEN_LIST: u16 = 1 << 12;
+const DECLARATOR: u16 = 1 << 13;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -66,6 +67,7 @@ impl Tables {
             set(OPEN_LIST, named && has(&data.open_lists, kind));
             set(STRING, named && has(&data.strings, kind));
             set(CONTAINER, named && has(&data.containers, kind));
+            set(DECLARATOR, named && has(&data.declarators, kind));
             set(TOKEN_TREE, named && has(&data.token_trees, kind));
             set(NAMELESS, !named && has(&data.nameless, kind));
             set(LEADING, !named && has(&data.leading, kind));
@@ -147,6 +149,10 @@ impl Tables {
 
     pub(crate) fn is_container(&self, kind: u16) -> bool {
         self.has(kind, CONTAINER)
+    }
+
+    pub(crate) fn is_declarator(&self, kind: u16) -> bool {
+        self.has(kind, DECLARATOR)
     }
 
     pub(crate) fn is_token_tree(&self, kind: u16) -> bool {
