@@ -462,8 +462,9 @@ impl Ladder<'_> {
             return true;
         };
         let is_plain = list.parent().is_none() || self.tables.is_container(list.kind_id());
-        let is_member =
-            |node: &Syntax<'_>| node.is_named() || self.tables.is_separator(node.kind_id());
+        let is_member = |node: &Syntax<'_>| {
+            self.tables.is_one(*node) || node.is_named() || self.tables.is_separator(node.kind_id())
+        };
         !is_plain || nodes.iter().all(is_member)
     }
 
@@ -635,10 +636,19 @@ impl Ladder<'_> {
     }
 }
 
-/// Some grammars have a kind for each keyword, named after it.
+/// Some grammars have a kind for each keyword, named after it: `throw`, `throw_keyword`,
+/// `keyword_throw`.
 fn is_keyword(node: Syntax<'_>, text: &str) -> bool {
-    let kind = node.kind().rsplit('_').next().unwrap_or_default();
-    kind.eq_ignore_ascii_case(text)
+    let kind = node.kind();
+    let parts = [
+        Some(kind),
+        kind.strip_suffix("_keyword"),
+        kind.rsplit('_').next(),
+    ];
+    parts
+        .into_iter()
+        .flatten()
+        .any(|part| part.eq_ignore_ascii_case(text))
 }
 
 fn same_kinds(a: &[Syntax<'_>], b: &[Syntax<'_>]) -> bool {

@@ -194,7 +194,7 @@ fn places(fragment: &Fragment) -> Vec<(Place, usize)> {
                 };
                 let before = neighbour(index.checked_sub(1)).map_or('\n', last_letter);
                 let after = neighbour(Some(index + 1)).map_or('\n', first_letter);
-                let place = place(before, after, hole.run);
+                let place = place(before, after, hole.run, open.len() == 1 || hole.run);
                 let number = match place {
                     Place::Fixed | Place::Body => places.len(),
                     _ => open.last().copied().unwrap_or(0),
@@ -221,7 +221,7 @@ fn first_letter(text: &str) -> char {
         .unwrap_or('_')
 }
 
-fn place(before: char, after: char, run: bool) -> Place {
+fn place(before: char, after: char, run: bool, is_open: bool) -> Place {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     if run && is_word(before) && is_word(after) {
         return Place::Body;
@@ -231,8 +231,9 @@ fn place(before: char, after: char, run: bool) -> Place {
         matches!(after, '\n' | '}') || is_word(after) && !is_word(before) && before != '\n';
     let bracket_starts = matches!(before, '(' | '[' | '<' | '{' | '|' | ',');
     let bracket_ends = matches!(after, ')' | ']' | '>' | '}' | '|' | ',');
-    // Between a colon and a brace stands the list of a header: bases, initializers.
-    let in_header = matches!((before, after), (':', ',') | (':' | ',', '{'));
+    // Between a colon and a brace stands the list of a header: bases, initializers. In brackets it
+    // is a value.
+    let in_header = is_open && matches!((before, after), (':', ',') | (':' | ',', '{'));
     if list_starts && list_ends {
         if is_word(before) {
             Place::Tail

@@ -363,14 +363,16 @@ impl Builder<'_> {
         }
     }
 
-    /// The range of a node with the separator that ends it.
+    /// The range of a node with the separator that ends it and is no more than layout: elsewhere it
+    /// ends the statement around.
     fn with_separator(&self, node: Syntax<'_>) -> Range<usize> {
-        let is_separator = |next: &Syntax<'_>| {
+        let is_end = |next: &Syntax<'_>| {
             next.start_byte() == node.end_byte()
                 && !next.is_named()
                 && self.tables.is_separator(next.kind_id())
+                && self.tables.is_trivia(*next)
         };
-        let end = node.next_sibling().filter(is_separator);
+        let end = node.next_sibling().filter(is_end);
         node.start_byte()..end.map_or(node.end_byte(), |end| end.end_byte())
     }
 
