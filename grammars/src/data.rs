@@ -106,9 +106,27 @@ pub struct LanguageData {
     /// How the language groups an expression, with `@` for it; absent where it cannot.
     #[serde(default)]
     pub group: Option<String>,
-    /// Tokens, each with a kind that must be grouped behind it although the grammar takes it bare.
+    /// Expressions that must be grouped beside some tokens although the grammar takes them bare.
     #[serde(default)]
-    pub group_behind: Vec<(String, String)>,
+    pub grouped: Vec<Grouped>,
+}
+
+/// Kinds of expressions, and the tokens beside which they must be grouped.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Grouped {
+    /// The kinds, each with a space and a token behind it where it must hold that token.
+    pub kinds: Vec<String>,
+    /// The tokens before which they must be grouped.
+    #[serde(default)]
+    pub before: Vec<String>,
+    /// The tokens behind which they must be grouped.
+    #[serde(default)]
+    pub behind: Vec<String>,
+    /// The kinds of nodes that must not begin with them.
+    #[serde(default)]
+    pub first_in: Vec<String>,
 }
 
 fn separators() -> Vec<String> {

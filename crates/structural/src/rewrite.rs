@@ -7,6 +7,9 @@ mod check;
 mod compose;
 mod delete;
 mod layout;
+mod lists;
+mod piece;
+mod seams;
 mod template;
 
 use std::collections::HashSet;
@@ -20,8 +23,11 @@ use crate::matcher::Match;
 use crate::parse;
 use crate::pattern::{PatternError, Tables};
 pub use check::SyntaxBreak;
+use compose::{Guards, Place};
 pub use template::Template;
 
+/// How often a composition is mended for what its parse shows.
+const MOST_ROUNDS: usize = 4;
 /// How many places are tried to be put in parentheses one by one.
 const MOST_TRIED: usize = 50;
 
@@ -173,65 +179,36 @@ pub fn rewrite(
             std::cmp::Reverse(site.found.range.end),
         )
     });
-    let plan = compose::Plan::new(&file, &sites, templates)?;
-    let mut composed = plan.compose()?;
+    let group = grammar.data().group.as_deref().unwrap_or_default();
+    let plan = compose::Plan::new(&file, &sites, templates, group)?;
     let mut parser = parse::parser(grammar);
     let mut parse = |text: &str| {
         parse::parse(&mut parser, text.as_bytes(), interrupted).ok_or(RewriteError::Interrupted)
     };
-    let mut new_tree = parse(&composed.text)?;
-    let mut groups: HashSet<compose::Place> = HashSet::new();
-    if let Some(group) = &grammar.data().group {
-        // Putting one place in parentheses can settle others, so that what is left over is looked
-        // at again; nesting bounds the rounds, and the number bounds the work.
-        let mut hopeless: HashSet<compose::Place> = HashSet::new();
-        for _ in 0..4 {
-            let loose = check::loose(&new_tree, &composed, &tables);
-            let new: HashSet<compose::Place> = loose
-                .into_iter()
-                .filter(|place| !groups.contains(place) && !hopeless.contains(place))
-                .collect();
-            if new.is_empty() {
-                break;
-            }
-            let tried: HashSet<compose::Place> = groups.union(&new).copied().collect();
-            let again = plan.compose_grouped(&tried, group)?;
-            let again_tree = parse(&again.text)?;
-            if check::errors(&again_tree) <= check::errors(&new_tree) {
-                (groups, composed, new_tree) = (tried, again, again_tree);
-                continue;
-            }
-            // One that cannot be grouped must not keep the others from it.
-            let mut new: Vec<compose::Place> = new.into_iter().collect();
-            new.sort_unstable();
-            for place in new.iter().take(MOST_TRIED) {
-                let mut tried = groups.clone();
-                tried.insert(*place);
-                let again = plan.compose_grouped(&tried, group)?;
-                let again_tree = parse(&again.text)?;
-                if check::errors(&again_tree) <= check::errors(&new_tree) {
-                    (groups, composed, new_tree) = (tried, again, again_tree);
-                } else {
-                    hopeless.insert(*place);
-                }
-            }
-            hopeless.extend(new.into_iter().skip(MOST_TRIED));
+    let mut draft = Draft::of(&plan, Guards::default(), &mut parse)?;
+    for _ in 0..MOST_ROUNDS {
+        let glued = seams::glued(&draft.composed, &draft.tree, &tables);
+        let guards = draft.guards.with(&glued);
+        if guards == draft.guards {
+            break;
         }
-        let turned = plan.turned(&composed, &new_tree, &grammar.data().group_behind);
-        if !turned.is_empty() {
-            let tried: HashSet<compose::Place> = groups.union(&turned).copied().collect();
-            let again = plan.compose_grouped(&tried, group)?;
-            let again_tree = parse(&again.text)?;
-            if check::errors(&again_tree) <= check::errors(&new_tree) {
-                (groups, composed, new_tree) = (tried, again, again_tree);
-            }
-        }
+        draft = Draft::of(&plan, guards, &mut parse)?;
     }
+    if !group.is_empty() {
+        draft = grouped(&plan, draft, &tables, &mut parse)?;
+        let named = seams::loose(&plan, &draft.composed, &draft.tree, &grammar.data().grouped);
+        draft = draft.try_grouping(&plan, &named, &mut parse)?;
+    }
+    let Draft {
+        guards,
+        composed,
+        tree: new_tree,
+    } = draft;
     let parenthesised = {
         let mut grouped: Vec<_> = composed
             .places
             .iter()
-            .filter(|(place, _)| groups.contains(place))
+            .filter(|(place, _)| guards.grouped.contains(place))
             .map(|(_, range)| (range.start, range.end))
             .collect();
         grouped.sort_unstable();
@@ -251,6 +228,86 @@ pub fn rewrite(
         parenthesised,
         broken,
     })
+}
+
+/// A composition, and how it parses.
+struct Draft {
+    guards: Guards,
+    composed: compose::Composed,
+    tree: Tree,
+}
+
+type Parse<'p> = dyn FnMut(&str) -> Result<Tree, RewriteError> + 'p;
+
+impl Draft {
+    fn of(
+        plan: &compose::Plan<'_>,
+        guards: Guards,
+        parse: &mut Parse<'_>,
+    ) -> Result<Self, RewriteError> {
+        let composed = plan.compose(&guards)?;
+        let tree = parse(&composed.text)?;
+        Ok(Self {
+            guards,
+            composed,
+            tree,
+        })
+    }
+
+    /// With these places in parentheses too, unless that breaks the syntax.
+    fn try_grouping(
+        self,
+        plan: &compose::Plan<'_>,
+        places: &HashSet<Place>,
+        parse: &mut Parse<'_>,
+    ) -> Result<Self, RewriteError> {
+        if places.is_subset(&self.guards.grouped) {
+            return Ok(self);
+        }
+        let mut guards = self.guards.clone();
+        guards.grouped.extend(places);
+        let again = Self::of(plan, guards, parse)?;
+        let sound = check::errors(&again.tree) <= check::errors(&self.tree);
+        Ok(if sound { again } else { self })
+    }
+}
+
+/// Puts in parentheses what the operators around it would tear apart.
+///
+/// Grouping one place can settle others, so that what is left over is looked at again; nesting
+/// bounds the rounds, and the number bounds the work.
+fn grouped(
+    plan: &compose::Plan<'_>,
+    mut draft: Draft,
+    tables: &Tables,
+    parse: &mut Parse<'_>,
+) -> Result<Draft, RewriteError> {
+    let mut hopeless: HashSet<Place> = HashSet::new();
+    for _ in 0..MOST_ROUNDS {
+        let loose = check::loose(&draft.tree, &draft.composed, tables);
+        let new: HashSet<Place> = loose
+            .into_iter()
+            .filter(|place| !draft.guards.grouped.contains(place) && !hopeless.contains(place))
+            .collect();
+        if new.is_empty() {
+            break;
+        }
+        draft = draft.try_grouping(plan, &new, parse)?;
+        if new.is_subset(&draft.guards.grouped) {
+            continue;
+        }
+        // One that cannot be grouped must not keep the others from it.
+        let mut new: Vec<Place> = new.into_iter().collect();
+        new.sort_unstable();
+        for place in new.iter().take(MOST_TRIED) {
+            draft = draft.try_grouping(plan, &HashSet::from([*place]), parse)?;
+            if !draft.guards.grouped.contains(place) {
+                hopeless.insert(*place);
+            }
+        }
+        hopeless.extend(new.into_iter().skip(MOST_TRIED));
+    }
+    Ok(draft)
 }
 
 /// A file to rewrite, and what is known of it.

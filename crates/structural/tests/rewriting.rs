@@ -128,6 +128,183 @@ fn templates_are_filled_in() {
     ]);
 }
 
+/// A list that is one member a line stays so, with what stands behind its last member.
+#[test]
+fn lists_keep_their_lines() {
+    check(&[
+        (
+            "rust",
+            "f($$$A)",
+            "g($$$A)",
+            "fn m() {\n    f(\n        a,\n        b, // why\n    );\n    f(a, b,);\n    f(a,\n      b);\n}\n",
+            "fn m() {\n    g(\n        a,\n        b, // why\n    );\n    g(a, b,);\n    g(a,\n      b);\n}\n",
+        ),
+        (
+            "rust",
+            "f($$$A)",
+            "g(x, $$$A)",
+            "fn m() {\n    f(\n        a,\n        b,\n    );\n    f();\n}\n",
+            "fn m() {\n    g(\n        x,\n        a,\n        b,\n    );\n    g(x);\n}\n",
+        ),
+        (
+            "rust",
+            "f($$$A)",
+            "g($$$A, x)",
+            "fn m() {\n    f(\n        a, // why\n        b // last\n    );\n    f(a,);\n}\n",
+            "fn m() {\n    g(\n        a, // why\n        b, // last\n        x\n    );\n    g(a, x);\n}\n",
+        ),
+        (
+            "rust",
+            "f($X, $$$A)",
+            "g($$$A, $X)",
+            "fn m() {\n\tf(\n\t\ta,\n\t\tb,\n\t);\n\tf(a);\n}\n",
+            "fn m() {\n\tg(\n\t\tb,\n\t\ta,\n\t);\n\tg(a);\n}\n",
+        ),
+        (
+            "rust",
+            "struct $S { $$$F }",
+            "pub struct $S { $$$F }",
+            "struct A {\n    a: u8,\n\n    // why\n    b: u8, // x\n    // last\n}\nstruct B { a: u8, }\n",
+            "pub struct A {\n    a: u8,\n\n    // why\n    b: u8, // x\n    // last\n}\npub struct B { a: u8, }\n",
+        ),
+        (
+            "typescript",
+            "interface $S { $$$F }",
+            "export interface $S { $$$F }",
+            "interface A {\r\n  a: u;\r\n  b: u;\r\n}\r\ninterface B { a: u; }\r\n",
+            "export interface A {\r\n  a: u;\r\n  b: u;\r\n}\r\nexport interface B { a: u; }\r\n",
+        ),
+        (
+            "typescript",
+            "if ($C) { $$$B }",
+            "while ($C) { $$$B }",
+            "  if (a) {\n    b();\n\n    c();\n  }\n  if (a) { b(); }\n",
+            "  while (a) {\n    b();\n\n    c();\n  }\n  while (a) { b(); }\n",
+        ),
+        (
+            "typescript",
+            "foo($A, $B)",
+            "foo({ a: $A, b: $B })",
+            "foo(\n  x,\n  y,\n);\nfoo(1, 2);\n",
+            "foo({ a: x, b: y });\nfoo({ a: 1, b: 2 });\n",
+        ),
+        (
+            "python",
+            "f($$$A)",
+            "g($$$A, k=\"(\")",
+            "x = f(\n    a,\n    b=1,\n)\nf(a,)\n",
+            "x = g(\n    a,\n    b=1,\n    k=\"(\",\n)\ng(a, k=\"(\")\n",
+        ),
+        (
+            "go",
+            "f($$$A)",
+            "g($$$A)",
+            "package a\n\nfunc m() {\n\tf(\n\t\ta,\n\t)\n}\n",
+            "package a\n\nfunc m() {\n\tg(\n\t\ta,\n\t)\n}\n",
+        ),
+    ]);
+}
+
+/// No token of a replacement becomes one with a token beside it.
+#[test]
+fn tokens_stay_apart() {
+    check(&[
+        (
+            "python",
+            "($A)",
+            "$A",
+            "def g():\n    x = not(a)or(b)\n    return(a)\n",
+            "def g():\n    x = not a or b\n    return a\n",
+        ),
+        ("python", "f($A)", "$A", "x = a-f(-b)\n", "x = a- -b\n"),
+        (
+            "python",
+            "f($A)",
+            "f\"{$A}\"",
+            "f({1: 2})\nf(a)\n",
+            "f\"{ {1: 2}}\"\nf\"{a}\"\n",
+        ),
+        (
+            "go",
+            "f($A)",
+            "$A",
+            "package a\n\nvar x = a/f(*b) - -f(-c)\n",
+            "package a\n\nvar x = a/ *b - - -c\n",
+        ),
+        (
+            "c",
+            "f($A)",
+            "&$A",
+            "int m() { g(f(&x)); a&f(x); }",
+            "int m() { g(& &x); a& &x; }",
+        ),
+        // What a template joins was meant to be joined.
+        (
+            "rust",
+            "f($A)",
+            "get_$A()",
+            "fn m() { f(a) }",
+            "fn m() { get_a() }",
+        ),
+    ]);
+}
+
+/// Where a grammar binds an operator otherwise than its language, the data say so.
+#[test]
+fn operands_are_grouped_beside_some_tokens() {
+    check(&[
+        (
+            "typescript",
+            "f($A)",
+            "$A!",
+            "x = f(a + b); y = f(a.b); z = f(a as T);",
+            "x = (a + b)!; y = a.b!; z = (a as T)!;",
+        ),
+        (
+            "typescript",
+            "f($A)",
+            "$A as T",
+            "x = f(a || b); y = f(a).b; class A extends f(a) {}",
+            "x = (a || b) as T; y = (a as T).b; class A extends (a as T) {}",
+        ),
+        (
+            "typescript",
+            "$A ?? $B",
+            "$A || $B",
+            "x = a ?? b ?? c;",
+            "x = (a || b) || c;",
+        ),
+        (
+            "javascript",
+            "f($A)",
+            "$A",
+            "f({ a: 1 }).b(); f(function () {})(); f(1).c(); f(-1) ** 2;",
+            "({ a: 1 }).b(); (function () {})(); (1).c(); (-1) ** 2;",
+        ),
+        (
+            "rust",
+            "f($A)",
+            "$A as u8",
+            "fn m() { f(x).y() + f(x) < y }",
+            "fn m() { (x as u8).y() + (x as u8) < y }",
+        ),
+        (
+            "python",
+            "f($A)",
+            "x if $A else y",
+            "z = f(a if b else c)\nz = f(a or b)\n",
+            "z = x if (a if b else c) else y\nz = x if a or b else y\n",
+        ),
+        (
+            "dart",
+            "f($A)",
+            "$A",
+            "void m() { f({1: 2}).g(); }",
+            "void m() { ({1: 2}).g(); }",
+        ),
+    ]);
+}
+
 /// Nested matches inside captures are rewritten in the same pass.
 #[test]
 fn nested_matches() {
@@ -451,7 +628,7 @@ fn comments() {
         "f(() => { $$$B })",
         "g(() => { $$$B })",
         "f(() => {\n  a() // end\n})",
-        "g(() => { a() // end\n })",
+        "g(() => {\n  a() // end\n})",
     )]);
 }
 

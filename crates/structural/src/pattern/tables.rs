@@ -185,6 +185,12 @@ impl Tables {
         node.is_extra() && !node.is_error() || self.has(node.kind_id(), LAYOUT)
     }
 
+    /// A separator of one byte that says more than a line end does.
+    pub(crate) fn is_mark(&self, token: Node<'_>) -> bool {
+        let kind = token.kind_id();
+        token.byte_range().len() == 1 && self.is_separator(kind) && !self.has(kind, LAYOUT)
+    }
+
     /// What `$X` may stand for: a named node that is no separator and no clause of the statement around it, or one of
     /// the few tokens that count as one.
     pub(crate) fn is_one(&self, node: Node<'_>) -> bool {

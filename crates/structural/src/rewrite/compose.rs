@@ -6,6 +6,8 @@ use std::ops::Range;
 use tree_sitter::{Node, Tree};
 
 use super::layout::{self, KEPT_LINE_END};
+use super::lists;
+use super::piece::Piece;
 use super::template::{Part, Template};
 use super::{File, RewriteError, Site, contains, delete};
 
@@ -21,6 +23,29 @@ pub(super) struct Place {
     pub(super) site: usize,
     /// The number of the part of the template; absent for the whole.
     pub(super) part: Option<usize>,
+}
+
+/// What keeps replaced places apart from what stands beside them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Guards {
+    /// Places to put in parentheses.
+    pub(super) grouped: HashSet<Place>,
+    /// Places with a space before them.
+    pub(super) before: HashSet<Place>,
+    /// Places with a space behind them.
+    pub(super) behind: HashSet<Place>,
+}
+
+impl Guards {
+    /// With those of others too.
+    pub(super) fn with(&self, others: &Self) -> Self {
+        let join = |a: &HashSet<Place>, b: &HashSet<Place>| a.union(b).copied().collect();
+        Self {
+            grouped: join(&self.grouped, &others.grouped),
+            before: join(&self.before, &others.before),
+            behind: join(&self.behind, &others.behind),
+        }
+    }
 }
 
 /// The new text of a file, and where in it the replacements stand.
@@ -43,6 +68,8 @@ pub(super) struct Plan<'a> {
     /// Where line ends belong to a string literal.
     literals: Vec<Range<usize>>,
     comments: Vec<Range<usize>>,
+    /// How the language groups an expression, with an `@` for it.
+    group: &'a str,
 }
 
 impl<'a> Plan<'a> {
@@ -50,6 +77,7 @@ impl<'a> Plan<'a> {
         file: &'a File<'a>,
         sites: &'a [Site],
         templates: &'a [Template],
+        group: &'a str,
     ) -> Result<Self, RewriteError> {
         let mut plan = Self {
             file,
@@ -57,6 +85,7 @@ impl<'a> Plan<'a> {
             templates,
             literals: Vec::new(),
             comments: Vec::new(),
+            group,
         };
         plan.collect(file.tree.root_node());
         plan.check_overlaps()?;
@@ -149,60 +178,35 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// The places of captures in braces that are read as something else than in the file: an object
-    /// behind an arrow is a block. Some grammars take it for an object all the same, so that they
-    /// name what turns behind which token.
-    pub(super) fn turned(
-        &self,
-        composed: &Composed,
-        new_tree: &Tree,
-        behind: &[(String, String)],
-    ) -> HashSet<Place> {
-        let is_turned = |(place, new): &&(Place, Range<usize>)| {
-            if !composed.text[new.clone()].starts_with('{') {
-                return false;
-            }
-            let old = place.part.and_then(|part| self.captured(place.site, part));
-            old.is_some_and(|old| {
-                let old_kind = kind_at(self.file.tree, &old).map(|(kind, _)| kind);
-                self.file.text[old].starts_with('{')
-                    && kind_at(new_tree, new).is_some_and(|(kind, before)| {
-                        let turns = |(token, inner): &(String, String)| {
-                            before == Some(token.as_str()) && kind == inner
-                        };
-                        old_kind.is_some_and(|old| old != kind) || behind.iter().any(turns)
-                    })
-            })
-        };
-        let turned = composed.places.iter().filter(is_turned);
-        turned.map(|(place, _)| *place).collect()
-    }
-
     /// What a part of a site's template stands for.
-    fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
-        let site = &self.sites[site];
-        let parts = spelled(&self.templates[site.edit], self.file.layout.unit.as_deref());
+    pub(super) fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
+        let parts = self.parts(site);
         let Part::Hole(variable) = parts.get(part)? else {
             return None;
         };
+        let site = &self.sites[site];
         let capture = site.found.captures.get(*variable)?.as_ref()?;
         Some(capture.range.clone())
     }
 
-    pub(super) fn compose(&self) -> Result<Composed, RewriteError> {
-        self.compose_grouped(&HashSet::new(), "@")
+    /// The tree of the file as it is.
+    pub(super) fn tree(&self) -> &'a Tree {
+        self.file.tree
     }
 
-    /// Composes with some places grouped; `group` holds an `@` for what is inside.
-    pub(super) fn compose_grouped(
-        &self,
-        groups: &HashSet<Place>,
-        group: &str,
-    ) -> Result<Composed, RewriteError> {
-        let (open, close) = group.split_once('@').unwrap_or(("", ""));
+    /// The template of a site as it is spelled there: in the file's indentation, its lists laid out
+    /// as those that the runs were taken from.
+    fn parts(&self, site: usize) -> Vec<Part> {
+        let template = &self.templates[self.sites[site].edit];
+        let parts = spelled(template, self.file.layout.unit.as_deref());
+        lists::laid_out(self.file, &self.comments, &self.sites[site].found, parts)
+    }
+
+    pub(super) fn compose(&self, guards: &Guards) -> Result<Composed, RewriteError> {
+        let (open, close) = self.group.split_once('@').unwrap_or(("", ""));
         let mut run = Run {
             plan: self,
-            groups,
+            guards,
             open,
             close,
             composed: Composed::default(),
@@ -240,7 +244,7 @@ impl<'a> Plan<'a> {
 /// One composition.
 struct Run<'p, 'a> {
     plan: &'p Plan<'a>,
-    groups: &'p HashSet<Place>,
+    guards: &'p Guards,
     open: &'p str,
     close: &'p str,
     composed: Composed,
@@ -249,64 +253,6 @@ struct Run<'p, 'a> {
     /// How many more bytes may be composed. A template that uses a metavariable twice doubles what
     /// is nested in it, level by level.
     room: usize,
-}
-
-/// A text under composition, with the places in it.
-#[derive(Default)]
-struct Piece {
-    text: String,
-    places: Vec<(Place, Range<usize>)>,
-}
-
-impl Piece {
-    fn append(&mut self, other: Piece) {
-        let base = self.text.len();
-        self.text.push_str(&other.text);
-        let moved =
-            |(place, range): (Place, Range<usize>)| (place, base + range.start..base + range.end);
-        self.places.extend(other.places.into_iter().map(moved));
-    }
-
-    /// Changes the text line by line; the places follow their bytes.
-    fn map_lines(&mut self, change: impl Fn(&str) -> String) {
-        let changed = change(&self.text);
-        if changed == self.text {
-            return;
-        }
-        // Only the white space at line starts changes, so that the n-th other byte stays the n-th.
-        let solid = |text: &str| -> Vec<usize> {
-            let mut offsets = Vec::with_capacity(text.len());
-            let mut at_start = false;
-            for (at, byte) in text.bytes().enumerate() {
-                match byte {
-                    b'\n' => {
-                        at_start = true;
-                        offsets.push(at);
-                    }
-                    b' ' | b'\t' if at_start => {}
-                    _ => {
-                        at_start = false;
-                        offsets.push(at);
-                    }
-                }
-            }
-            offsets
-        };
-        let (old, new) = (solid(&self.text), solid(&changed));
-        let moved = |at: usize| {
-            let index = old.partition_point(|&offset| offset < at);
-            new.get(index).copied().unwrap_or(changed.len())
-        };
-        for (_, range) in &mut self.places {
-            let end = if range.end > range.start {
-                moved(range.end - 1) + 1
-            } else {
-                moved(range.end)
-            };
-            *range = moved(range.start)..end;
-        }
-        self.text = changed;
-    }
 }
 
 impl Run<'_, '_> {
@@ -374,35 +320,37 @@ impl Run<'_, '_> {
         let found = self.plan.sites[site].found.clone();
         self.count_comments(site, &found.range);
         let file = self.plan.file;
-        let parts = spelled(self.template(site), file.layout.unit.as_deref());
+        let mut parts = self.plan.parts(site);
         let base_indent = file.indent_at(found.range.start).to_owned();
         let mut piece = Piece::default();
         let mut index = 0;
         while index < parts.len() {
-            match &parts[index] {
+            let (range, is_run) = match &parts[index] {
                 Part::Literal(text) => {
-                    piece
-                        .text
-                        .push_str(&text.replace('\n', &format!("\n{base_indent}")));
+                    let text = text.replace('\n', &format!("\n{base_indent}"));
+                    piece.text.push_str(&text);
+                    index += 1;
+                    continue;
                 }
                 Part::Hole(variable) => {
                     let capture = found.captures.get(*variable).and_then(Option::as_ref);
-                    let range = capture
-                        .map(|capture| capture.range.clone())
-                        .unwrap_or_default();
+                    let range = capture.map(|capture| capture.range.clone());
                     let is_run = capture.is_none_or(|capture| capture.run);
-                    if is_run && range.is_empty() {
-                        index = self.skip_empty_run(&mut piece, &parts, index, &base_indent);
-                        continue;
-                    }
-                    self.hole(&mut piece, site, index, range, is_run);
-                    self.end_line_comment(&mut piece, &parts, index, &base_indent);
+                    (range.unwrap_or_default(), is_run)
                 }
+                Part::Kept(range) => (range.clone(), true),
+            };
+            if is_run && range.is_empty() {
+                index = lists::skip_empty_run(&mut piece, &parts, index, &base_indent);
+                continue;
             }
+            self.hole(&mut piece, site, index, range, is_run);
+            let comments = &self.plan.comments;
+            lists::end_line_comment(file, comments, &mut piece, &mut parts, index, &base_indent);
             index += 1;
         }
         let whole = Place { site, part: None };
-        self.group(&mut piece, whole, 0);
+        self.place(&mut piece, whole, 0);
         self.room = self.room.saturating_sub(piece.text.len());
         piece
     }
@@ -432,7 +380,7 @@ impl Run<'_, '_> {
         let start = piece.text.len();
         piece.append(captured);
         if !is_run {
-            self.group(
+            self.place(
                 piece,
                 Place {
                     site,
@@ -443,22 +391,26 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Notes a place that reaches from `start` to the end, in parentheses if it is one of those.
-    fn group(&self, piece: &mut Piece, place: Place, start: usize) {
+    /// Notes a place that reaches from `start` to the end, with what guards it.
+    fn place(&self, piece: &mut Piece, place: Place, start: usize) {
         // A nested replacement that is all of it may stand in parentheses already.
         let whole = start..piece.text.len();
+        let grouped = &self.guards.grouped;
         let is_grouped =
-            |(inner, range): &(Place, Range<usize>)| *range == whole && self.groups.contains(inner);
-        if self.groups.contains(&place) && !piece.places.iter().any(is_grouped) {
-            piece.text.insert_str(start, self.open);
-            for (_, range) in &mut piece.places {
-                if range.start >= start {
-                    *range = range.start + self.open.len()..range.end + self.open.len();
-                }
-            }
+            |(inner, range): &(Place, Range<usize>)| *range == whole && grouped.contains(inner);
+        if grouped.contains(&place) && !piece.places.iter().any(is_grouped) {
+            piece.insert(start, self.open);
             piece.text.push_str(self.close);
         }
+        let mut start = start;
+        if self.guards.before.contains(&place) {
+            piece.insert(start, " ");
+            start += 1;
+        }
         piece.places.push((place, start..piece.text.len()));
+        if self.guards.behind.contains(&place) {
+            piece.text.push(' ');
+        }
     }
 
     /// A stretch of the file with the sites in it replaced.
@@ -509,103 +461,23 @@ impl Run<'_, '_> {
             .any(|range| range.start <= byte && byte < range.end)
     }
 
-    /// An empty run takes a separator beside it along, and the line that it has for itself.
-    /// Returns where to go on.
-    fn skip_empty_run(
-        &self,
-        piece: &mut Piece,
-        parts: &[Part],
-        index: usize,
-        base_indent: &str,
-    ) -> usize {
-        // A `;` ends the statement before it, whatever follows.
-        let is_separator = |letter: char| letter == ',';
-        let Some(Part::Literal(after)) = parts.get(index + 1) else {
-            let kept = piece
-                .text
-                .trim_end_matches([' ', '\t'])
-                .trim_end_matches(is_separator)
-                .len();
-            if kept < piece.text.trim_end_matches([' ', '\t']).len() || index + 1 == parts.len() {
-                piece.text.truncate(kept);
-            }
-            return index + 1;
-        };
-        let mut after = after.replace('\n', &format!("\n{base_indent}"));
-        let line = piece.text.rsplit('\n').next().unwrap_or_default();
-        let before = piece.text.trim_end_matches([' ', '\t', '\n']);
-        let closes = after.trim_start().starts_with([')', ']', '}', '>', '|']);
-        if let Some(rest) = after
-            .trim_start_matches([' ', '\t'])
-            .strip_prefix(is_separator)
-        {
-            after = rest.trim_start_matches([' ', '\t']).to_owned();
-        } else if before.ends_with(is_separator) && closes && !before.is_empty() {
-            let kept = before.len() - 1;
-            piece.text.truncate(kept);
-        } else if line.trim().is_empty() && piece.text.contains('\n') && after.starts_with('\n') {
-            let kept = piece.text.len() - line.len() - 1;
-            piece.text.truncate(kept);
-        } else if before.len() < piece.text.len() && after.starts_with([' ', '\t']) {
-            after = after.trim_start_matches([' ', '\t']).to_owned();
-        } else if before.len() < piece.text.len() && after.starts_with('>') {
-            // The end of a tag whose last attributes are not there.
-            piece.text.truncate(before.len());
-        }
-        piece.text.push_str(&after);
-        index + 2
-    }
-
-    /// A capture that ends in a line comment must not swallow what follows on its line.
-    fn end_line_comment(&self, piece: &mut Piece, parts: &[Part], index: usize, indent: &str) {
-        let follows = match parts.get(index + 1) {
-            Some(Part::Literal(text)) => !text.starts_with('\n'),
-            Some(Part::Hole(_)) => true,
-            None => false,
-        };
-        let last_line = piece
-            .text
-            .rsplit(['\n', KEPT_LINE_END])
-            .next()
-            .unwrap_or_default();
-        let ends_in_comment = self.plan.comments.iter().any(|range| {
-            let comment = &self.plan.file.text[range.clone()];
-            let comment = comment.trim_end();
-            let to_line_end =
-                self.plan.file.text[range.end..].trim_start_matches([' ', '\t', '\r']);
-            !comment.ends_with("*/")
-                && to_line_end.starts_with('\n')
-                && last_line.ends_with(comment)
-        });
-        if follows && ends_in_comment {
-            piece.text.push('\n');
-            piece.text.push_str(indent);
-        }
-    }
-
     fn count_comments(&mut self, site: usize, range: &Range<usize>) {
         let found = &self.plan.sites[site].found;
-        let template = self.template(site);
-        let used: Vec<&Range<usize>> = found
-            .captures
+        let captured = |variable: usize| found.captures.get(variable).and_then(Option::as_ref);
+        let parts = self.plan.parts(site);
+        let used: Vec<&Range<usize>> = parts
             .iter()
-            .enumerate()
-            .filter(|(variable, _)| template.uses(*variable))
-            .filter_map(|(_, capture)| capture.as_ref().map(|capture| &capture.range))
+            .filter_map(|part| match part {
+                Part::Literal(_) => None,
+                Part::Hole(variable) => captured(*variable).map(|capture| &capture.range),
+                Part::Kept(range) => Some(range),
+            })
             .collect();
         let dropped = self.plan.comments.iter().filter(|comment| {
             contains(range, comment) && !used.iter().any(|used| contains(used, comment))
         });
         self.composed.comments_dropped += dropped.count();
     }
-}
-
-/// The kind of the node with this range, and that of the sibling before it.
-fn kind_at<'t>(tree: &'t Tree, range: &Range<usize>) -> Option<(&'t str, Option<&'t str>)> {
-    let root = tree.root_node();
-    let node = root.named_descendant_for_byte_range(range.start, range.end)?;
-    let before = node.prev_sibling().map(|before| before.kind());
-    (node.byte_range() == *range).then(|| (node.kind(), before))
 }
 
 /// The parts of a template with its indentation in the file's unit.
@@ -618,14 +490,14 @@ fn spelled(template: &Template, unit: Option<&str>) -> Vec<Part> {
     for part in &template.pieces {
         match part {
             Part::Literal(literal) => text.push_str(literal),
-            Part::Hole(_) => text.push(KEPT_LINE_END),
+            Part::Hole(_) | Part::Kept(_) => text.push(KEPT_LINE_END),
         }
     }
     let text = layout::in_units(&text, unit);
     let mut holes = template
         .pieces
         .iter()
-        .filter(|part| matches!(part, Part::Hole(_)));
+        .filter(|part| !matches!(part, Part::Literal(_)));
     let mut parts = Vec::new();
     for (index, literal) in text.split(KEPT_LINE_END).enumerate() {
         if index > 0 {

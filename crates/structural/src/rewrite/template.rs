@@ -1,5 +1,7 @@
 //! The text that replaces a match.
 
+use std::ops::Range;
+
 use super::RewriteError;
 use crate::pattern::{Fragment, Pattern, Piece};
 
@@ -14,6 +16,8 @@ pub(super) enum Part {
     Literal(String),
     /// The number of a variable of the pattern.
     Hole(usize),
+    /// Bytes of the file that stay behind a run. Only a template laid out for a site has some.
+    Kept(Range<usize>),
 }
 
 impl Template {
@@ -55,9 +59,5 @@ impl Template {
         self.pieces
             .iter()
             .all(|part| matches!(part, Part::Literal(text) if text.trim().is_empty()))
-    }
-
-    pub(super) fn uses(&self, variable: usize) -> bool {
-        self.pieces.contains(&Part::Hole(variable))
     }
 }
