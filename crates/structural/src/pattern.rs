@@ -16,7 +16,7 @@ use terret_grammars::Grammar;
 
 use crate::search::prefilter::Need;
 pub(crate) use fragment::{Fragment, Piece};
-pub(crate) use shape::{Child, Node, Run, children_into, padless};
+pub(crate) use shape::{Child, Node, Run, children_into, padless, prefix};
 pub(crate) use tables::Tables;
 
 /// A fragment of source text, compiled for one language.

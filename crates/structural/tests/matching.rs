@@ -1336,3 +1336,101 @@ fn an_attribute_is_no_text() {
         &["on:click={f}"],
     )]);
 }
+
+/// The letters before a quote tell kinds of literals apart, whatever the grammar's token is.
+#[test]
+fn kinds_of_string_literals() {
+    check(&[
+        (
+            "rust",
+            "\"$S\"",
+            "fn m() { f(\"a\", b\"b\", c\"c\", r\"r\"); }",
+            &["\"a\""],
+        ),
+        (
+            "rust",
+            "f(\"z\")",
+            "fn m() { f(\"z\"); f(b\"z\"); }",
+            &["f(\"z\")"],
+        ),
+        (
+            "rust",
+            "b\"$S\"",
+            "fn m() { f(\"a\", b\"b\", c\"c\"); }",
+            &["b\"b\""],
+        ),
+    ]);
+}
+
+/// The head of a loop holds a declaration that ends with the separator itself.
+#[test]
+fn a_member_may_end_with_its_separator() {
+    for language in ["typescript", "javascript", "c", "java", "csharp"] {
+        let (before, after) = match language {
+            "c" => ("void m() { ", " }"),
+            "java" | "csharp" => ("class C { void m() { ", " } }"),
+            _ => ("", ""),
+        };
+        let declared = if before.is_empty() { "let" } else { "int" };
+        let source = format!("{before}for ({declared} i = 0; i < 3; i++) {{ f(); }}{after}");
+        for pattern in [
+            "for ($A; $B; $C) { $$$D }",
+            "for ($$$A; $$$B; $$$C) { $$$D }",
+        ] {
+            let (pattern, found) = run(language, pattern, &source);
+            assert_eq!(
+                captures(&pattern, &source, &found),
+                [format!("A={declared} i = 0 | B=i < 3 | C=i++ | D=f();")],
+                "{language}"
+            );
+        }
+    }
+}
+
+/// A run without members is empty, whatever separator stands in its place.
+#[test]
+fn a_run_is_no_separator() {
+    let source = "int x; int y, z;";
+    let (pattern, found) = run("c", "int $X, $$$Y;", source);
+    assert_eq!(
+        captures(&pattern, source, &found),
+        ["X=x | Y=", "X=y | Y=z"]
+    );
+}
+
+/// A comma behind a single member makes a tuple of it.
+#[test]
+fn a_tuple_is_not_its_member() {
+    check(&[
+        ("python", "$X = $X", "a, = a\nb = b\n", &["b = b"]),
+        (
+            "python",
+            "return $X",
+            "def f():\n  return a,\n",
+            &["return a,"],
+        ),
+        ("python", "return a", "def f():\n  return a,\n", &[]),
+    ]);
+}
+
+/// Marks and defaults stand beside the parameters in some grammars.
+#[test]
+fn runs_of_parameters() {
+    check(&[
+        (
+            "dart",
+            "factory $C.a({$$$P}) => $B;",
+            "class A { factory A.a({required int x, int y = 1}) => A(); }",
+            &["factory A.a({required int x, int y = 1}) => A();"],
+        ),
+        (
+            "dart",
+            "void $F($$$P) { $$$B }",
+            "void f(int a, [int b = 1]) {}\nvoid g({required int a, int b = 1}) {}",
+            &[
+                "void f(int a, [int b = 1]) {}",
+                "void g({required int a, int b = 1}) {}",
+            ],
+        ),
+    ]);
+}

@@ -6,7 +6,7 @@ use std::ops::Range;
 use tree_sitter::{Node as Syntax, Tree, TreeCursor};
 
 use super::{Capture, MOST_STEPS, tokens};
-use crate::pattern::{Child, Compiled, Node, Run, children_into, padless};
+use crate::pattern::{Child, Compiled, Node, Run, children_into, padless, prefix};
 
 /// The most children that a near miss may have more than the pattern.
 const MOST_EXTRAS: usize = 4;
@@ -126,7 +126,7 @@ impl<'p, 't> Sequence<'p, 't> {
             (
                 Node::Inner { kind, .. } | Node::Leaf { kind, .. } | Node::Token { kind },
                 Child::Node(node),
-            ) => *kind == node.kind_id(),
+            ) => *kind == self.compiled.tables.kind(node),
             _ => true,
         }
     }
@@ -260,7 +260,7 @@ impl<'p, 't> Sequence<'p, 't> {
             if self.steps > self.most_steps() {
                 return false;
             }
-            let Some((first, after)) = pattern.split_first() else {
+            let Some((first, mut after)) = pattern.split_first() else {
                 return match rest {
                     None if self.window => {
                         self.taken = at;
@@ -328,6 +328,15 @@ impl<'p, 't> Sequence<'p, 't> {
                     }
                     return matched;
                 }
+                (Node::One { variable }, Some(Child::Node(node)))
+                    if let Some(end) = self.own_separator(after, list, at) =>
+                {
+                    let text = self.trimmed(node.start_byte()..end, None);
+                    if text.is_empty() || !self.bind(*variable, at..at + 1, text, false) {
+                        return false;
+                    }
+                    after = &after[1..];
+                }
                 (first, Some(child)) => {
                     if !self.one(first, child, at) {
                         return false;
@@ -358,6 +367,17 @@ impl<'p, 't> Sequence<'p, 't> {
             }
             (Node::Token { kind }, Child::Node(node)) => {
                 node.kind_id() == *kind && !node.is_missing()
+            }
+            (
+                Node::Quote {
+                    kind,
+                    prefix: letters,
+                },
+                Child::Node(node),
+            ) => {
+                node.kind_id() == *kind
+                    && !node.is_missing()
+                    && prefix(&self.source[node.byte_range()]) == &**letters
             }
             (Node::Text { text }, Child::Text { start, end }) => self.source[start..end] == **text,
             (Node::One { variable }, Child::Node(node)) => {
@@ -432,6 +452,16 @@ impl<'p, 't> Sequence<'p, 't> {
                 return true;
             }
             self.undo(mark);
+            if let Some(own) = self.own_separator(after, list, end - 1) {
+                let start = self.arena[at].start();
+                let text = self.trimmed(start..own, None);
+                if self.bind(run.variable, at..end, text, true)
+                    && self.list(&after[1..], list, end, rest)
+                {
+                    return true;
+                }
+                self.undo(mark);
+            }
             if self.gave_up() {
                 return false;
             }
@@ -456,6 +486,27 @@ impl<'p, 't> Sequence<'p, 't> {
             Child::Node(node) if self.compiled.tables.is_separator(node.kind_id()) => run.crosses,
             Child::Node(node) => run.tokens || self.compiled.tables.is_one(node),
         }
+    }
+
+    /// Where the separator begins that the pattern shows behind this sibling, if the sibling itself
+    /// ends with it (`let i = 0;` in the head of a loop).
+    fn own_separator(&self, after: &[Node], list: List, at: usize) -> Option<usize> {
+        let Some(Node::Token { kind: separator }) = after.first() else {
+            return None;
+        };
+        let is_it = |node: Syntax<'_>| node.kind_id() == *separator && !node.is_named();
+        let (Child::Node(node), true) = (
+            self.arena[at],
+            self.compiled.tables.is_separator(*separator),
+        ) else {
+            return None;
+        };
+        let next = self.arena[..list.end].get(at + 1);
+        if matches!(next, Some(Child::Node(next)) if is_it(*next)) {
+            return None;
+        }
+        let last = node.child(node.child_count().checked_sub(1)?)?;
+        (is_it(last) && !node.has_error()).then(|| last.start_byte())
     }
 
     fn is_separator(&self, node: &Node) -> bool {
@@ -570,14 +621,18 @@ impl<'p, 't> Sequence<'p, 't> {
                 range.end = member_end;
             }
         }
+        // Without a member there is nothing for a separator to part.
+        let is_edge = |byte: &u8| {
+            byte.is_ascii_whitespace() || last_member.is_none() && matches!(byte, b',' | b';')
+        };
         let text = &self.source[range.clone()];
         let from = text
             .iter()
-            .position(|byte| !byte.is_ascii_whitespace())
+            .position(|byte| !is_edge(byte))
             .unwrap_or(text.len());
         let to = text
             .iter()
-            .rposition(|byte| !byte.is_ascii_whitespace())
+            .rposition(|byte| !is_edge(byte))
             .map_or(from, |at| at + 1);
         range.start + from..range.start + to
     }

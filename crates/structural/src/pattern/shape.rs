@@ -15,6 +15,9 @@ pub(crate) enum Node {
     Word { kind: u16, text: Box<[u8]> },
     /// A token without a name: same kind.
     Token { kind: u16 },
+    /// What opens or closes a string literal: same kind, and the same letters before the quote, as
+    /// some grammars have one kind of token for `"` and `b"`.
+    Quote { kind: u16, prefix: Box<[u8]> },
     /// Text that no node of the grammar covers (the body of some string literals).
     Text { text: Box<[u8]> },
     /// A node with children.
@@ -169,6 +172,12 @@ fn drop_parentheses(base: usize, out: &mut Vec<Child<'_>>) {
     }
 }
 
+/// The letters that a token of a string literal begins with.
+pub(crate) fn prefix(text: &[u8]) -> &[u8] {
+    let letters = text.iter().take_while(|byte| byte.is_ascii_alphabetic());
+    &text[..letters.count()]
+}
+
 /// The lengths of the opening and the closing quote of a string literal that is one token.
 fn quotes(text: &[u8]) -> (usize, usize) {
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'<');
@@ -233,6 +242,8 @@ fn drop_trailing_separator(tables: &Tables, base: usize, out: &mut Vec<Child<'_>
         {
             list.len() - 2
         }
+        // One member with a comma behind it, and no brackets, is more than the member: a tuple.
+        [_, Child::Node(separator)] if separator.kind() == "," => return,
         [.., member, separator] if separator.is_separator(tables) && is_member(member) => {
             list.len() - 1
         }
@@ -328,7 +339,14 @@ impl Builder<'_> {
                 Child::Text { start, end } => self.text(start..end, self.tables.is_padded(kind)),
             })
         });
-        let children = children.collect::<Result<Vec<_>, _>>()?;
+        let mut children = children.collect::<Result<Vec<_>, _>>()?;
+        if has_parts(node) {
+            for child in &mut children {
+                if let Node::Run(run) = child {
+                    run.crosses = false;
+                }
+            }
+        }
         Ok(Node::Inner {
             kind: self.tables.kind(node),
             children,
@@ -424,6 +442,13 @@ impl Builder<'_> {
             |hole: &&Hole| hole.range == node.byte_range() && (is_whole || hole.range == hole.word);
         match self.holes.iter().find(is_body) {
             Some(hole) => Ok(body(hole)),
+            None if !node.is_named() && node.child_count() == 0 => {
+                let text = &self.source[node.byte_range()];
+                Ok(Node::Quote {
+                    kind: node.kind_id(),
+                    prefix: prefix(text).into(),
+                })
+            }
             None => self.node(node, false),
         }
     }
@@ -454,6 +479,14 @@ fn inside_token(text: &[u8], hole: usize) -> Misfit {
         token: String::from_utf8_lossy(text.trim_ascii()).into_owned(),
         hole,
     }
+}
+
+/// Whether semicolons part what the node is made of, as in the head of a loop: there they are no
+/// separators of members.
+fn has_parts(node: Syntax<'_>) -> bool {
+    let mut cursor = node.walk();
+    node.kind().split('_').any(|word| word == "for")
+        && node.children(&mut cursor).any(|child| child.kind() == ";")
 }
 
 fn hole_node(hole: &Hole, in_tokens: bool) -> Node {

@@ -95,7 +95,7 @@ impl Collector<'_> {
             Node::Leaf { text, .. } | Node::Text { text } => self.chain.push(text.clone()),
             // A separator may be absorbed by an empty run beside it.
             Node::Token { kind } if self.tables.is_separator(*kind) => self.end(),
-            Node::Token { kind } => match (self.token)(*kind) {
+            Node::Token { kind } | Node::Quote { kind, .. } => match (self.token)(*kind) {
                 token if is_plain(&token) => self.chain.push(token.into_bytes().into()),
                 _ => self.end(),
             },
