@@ -185,6 +185,7 @@ impl GrammarSource for Shipped {
             return Err(GrammarError::Unknown {
                 asked: id_or_alias.to_owned(),
                 nearest: nearest(&name).map(str::to_owned),
+                known: self.ids().into_iter().map(str::to_owned).collect(),
             });
         };
         let entry = &ENTRIES[row];
@@ -273,7 +274,10 @@ mod tests {
         );
         assert_eq!(
             Shipped.grammar("klingon").unwrap_err().to_string(),
-            "unknown language `klingon`"
+            format!(
+                "unknown language `klingon`; known are {}",
+                Shipped.ids().join(", ")
+            )
         );
     }
 

@@ -65,6 +65,8 @@ pub enum GrammarError {
         asked: String,
         /// The id that is spelled most like it.
         nearest: Option<String>,
+        /// The ids that there are.
+        known: Vec<String>,
     },
     /// The language is known, its grammar was left out of this build.
     NotCompiledIn {
@@ -81,10 +83,16 @@ impl fmt::Display for GrammarError {
             Self::Unknown {
                 asked,
                 nearest: None,
-            } => write!(f, "unknown language `{asked}`"),
+                known,
+            } => write!(
+                f,
+                "unknown language `{asked}`; known are {}",
+                known.join(", ")
+            ),
             Self::Unknown {
                 asked,
                 nearest: Some(nearest),
+                ..
             } => {
                 write!(f, "unknown language `{asked}`; did you mean `{nearest}`?")
             }

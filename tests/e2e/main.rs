@@ -9,6 +9,7 @@ mod edit;
 mod find;
 mod interrupt;
 mod session;
+mod terminal;
 mod tools;
 
 use serde_json::{Value, json};

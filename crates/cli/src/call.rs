@@ -13,7 +13,7 @@ use crate::exit::{self, Usage};
 use crate::images::Images;
 use crate::reply::Reply;
 use crate::signals::Interrupts;
-use crate::{host, out};
+use crate::{host, out, progress};
 
 pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
     let CallArgs {
@@ -30,8 +30,10 @@ pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
     let cancel = request.cancel().clone();
     let result = host::runtime()?.block_on(async {
         let mut interrupts = Interrupts::listen()?;
+        let (request, shown) = progress::show(request);
         let call = surface.call(&tool, arguments, request);
         let result = interrupts.during(call, &cancel).await?;
+        drop(shown);
         interrupts.during(run.shutdown(), &cancel).await?;
         anyhow::Ok(result)
     })?;

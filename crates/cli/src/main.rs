@@ -10,6 +10,7 @@ mod host;
 mod images;
 mod out;
 mod paint;
+mod progress;
 mod reply;
 mod session;
 mod signals;

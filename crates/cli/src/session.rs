@@ -17,7 +17,7 @@ use crate::exit::Usage;
 use crate::images::Images;
 use crate::reply::Reply;
 use crate::signals::Interrupts;
-use crate::{host, out};
+use crate::{host, out, progress};
 
 const AT_A_TERMINAL: &str = "\
 a session reads its calls from standard input, one JSON object a line, and standard input is a \
@@ -52,7 +52,12 @@ async fn serve(run: Run, surface: Surface) -> Result<()> {
             Ok(call) => {
                 let request = run.request(number.to_string());
                 let cancel = request.cancel().clone();
-                let call = surface.call(&call.tool, call.arguments.into(), request);
+                let (request, _shown) = progress::show(request);
+                let call = surface.call(
+                    &call.tool,
+                    call.arguments.unwrap_or_default().into(),
+                    request,
+                );
                 interrupts.during(call, &cancel).await?
             }
         };
@@ -73,8 +78,9 @@ async fn serve(run: Run, surface: Surface) -> Result<()> {
 #[serde(deny_unknown_fields)]
 struct Call {
     tool: String,
+    /// Absent, or null: none.
     #[serde(default)]
-    arguments: Map<String, Value>,
+    arguments: Option<Map<String, Value>>,
 }
 
 /// The id of a line, as far as it has one, and what it asks for.

@@ -39,6 +39,8 @@ pub(crate) enum Error {
     Unfit(Vec<(PathBuf, String)>),
     /// The workspace itself cannot be used.
     Workspace(std::io::Error),
+    /// The system gives no thread to work on.
+    Thread(std::io::Error),
     /// The caller wanted no more.
     Interrupted,
 }
@@ -93,6 +95,7 @@ impl Error {
             ),
             Self::TooLarge(message) => message.clone(),
             Self::Workspace(error) => format!("the workspace cannot be opened: {error}"),
+            Self::Thread(error) => format!("no thread to work on: {error}"),
             Self::Interrupted => "the search was interrupted".to_owned(),
         }
     }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use terret_grammars::{GrammarError, GrammarSource};
+use terret_grammars::GrammarSource;
 
+use crate::error::Error;
 use crate::pattern::{Pattern, PatternError};
 
 /// Compiles patterns for the languages that are met.
@@ -35,12 +36,14 @@ pub(crate) enum Choice {
 }
 
 impl<'a> Languages<'a> {
+    /// Compiles for the language that is asked for at once, so that a pattern that it does not accept
+    /// is an error even where there are no files.
     pub(crate) fn new(
         source: &'a dyn GrammarSource,
         language: Option<&str>,
         patterns: &'a [String],
         context: Option<&'a str>,
-    ) -> Result<Self, GrammarError> {
+    ) -> Result<Self, Error> {
         let asked = match language {
             Some(name) => {
                 let grammar = source.grammar(name)?;
@@ -50,13 +53,19 @@ impl<'a> Languages<'a> {
             }
             None => None,
         };
-        Ok(Self {
+        let mut languages = Self {
             source,
             patterns,
             context,
             asked,
             met: BTreeMap::new(),
-        })
+        };
+        if let Some(id) = languages.asked.as_ref().map(|asked| asked[0].clone())
+            && let Some(Err(error)) = languages.compiled(&id, true, 0)
+        {
+            return Err(Error::Pattern(error.clone()));
+        }
+        Ok(languages)
     }
 
     /// The language of a file, and the patterns compiled for it. A file that was named explicitly
@@ -106,16 +115,13 @@ impl<'a> Languages<'a> {
         self.met.get(id).map(|met| &met.compiled)
     }
 
-    /// Compiles for the language that was asked for, met or not, so that a pattern that it does
-    /// not accept is an error even where there are no files.
-    pub(crate) fn check_asked(&mut self) -> Result<(), PatternError> {
-        let Some(id) = self.asked.as_ref().map(|asked| asked[0].clone()) else {
-            return Ok(());
-        };
-        match self.compiled(&id, true, 0) {
-            Some(Err(error)) => Err(error.clone()),
-            _ => Ok(()),
-        }
+    /// What the files of the language that was asked for are called; absent where none was.
+    pub(crate) fn asked_files(&self) -> Option<String> {
+        let grammar = self.source.grammar(self.asked.as_ref()?.first()?).ok()?;
+        let data = grammar.data();
+        let endings = data.extensions.iter().map(|ending| format!("*.{ending}"));
+        let names: Vec<String> = endings.chain(data.files.iter().cloned()).take(6).collect();
+        Some(format!("{} ({})", data.name, names.join(", ")))
     }
 
     /// Forgets the languages that only files from this number on are written in.

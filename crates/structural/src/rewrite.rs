@@ -218,7 +218,9 @@ pub fn rewrite(
     let loose = check::loose(&new_tree, &composed, &tables);
     let torn = loose.iter().find(|place| place.part.is_none());
     let torn = torn.and_then(|place| check::torn(&composed, *place));
-    let broken = check::breaks(tree, &new_tree, &composed).or(torn);
+    let broken = check::breaks(tree, &new_tree, &composed)
+        .or(torn)
+        .or_else(|| check::taken_in(tree, &new_tree, &composed, &sites, &tables));
     Ok(Rewritten {
         replacements: composed.replaced,
         dropped: composed.dropped,

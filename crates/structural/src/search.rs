@@ -4,15 +4,16 @@
 //! consumes them in the order of the walk whatever the number of workers. Once the consumer has
 //! enough, the walk stops.
 
+mod budget;
 mod parsers;
 pub(crate) mod prefilter;
+mod window;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
 
 use tree_sitter::Tree;
 
@@ -21,13 +22,15 @@ use crate::matcher::{self, Found};
 use crate::pattern::Pattern;
 use crate::thread::STACK;
 use crate::walk::Target;
+use budget::Budget;
 use parsers::Parsers;
 use prefilter::Verdict;
+use window::Window;
 
 /// A file of more bytes is skipped.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// How long parsing and matching one file may take.
-const MOST_TIME: Duration = Duration::from_secs(2);
+/// After how many files progress is told again.
+const PROGRESS: usize = 200;
 /// A NUL in the first bytes tells a binary file.
 const SNIFFED: usize = 8 * 1024;
 
@@ -102,16 +105,22 @@ pub(crate) struct Request<'a> {
     pub(crate) interrupted: &'a (dyn Fn() -> bool + Sync),
     /// Whether files are opened that can hold near misses only.
     pub(crate) near: bool,
+    /// Is told now and then how many files are behind.
+    pub(crate) progress: &'a (dyn Fn(usize) + Sync),
 }
 
 /// Searches the files of the target. `visit` runs on the workers, `consume` on this thread and in
 /// the order of the walk, until it breaks.
+///
+/// # Errors
+///
+/// That the system gives no thread.
 pub(crate) fn run<T: Send>(
     request: &Request<'_>,
     languages: &mut Languages<'_>,
     visit: &(dyn Fn(&Parsed<'_>) -> Visit<T> + Sync),
     consume: &mut dyn FnMut(T) -> ControlFlow<()>,
-) -> Summary {
+) -> std::io::Result<Summary> {
     let feed = Mutex::new(Feed {
         files: request.target.files(),
         languages,
@@ -125,33 +134,47 @@ pub(crate) fn run<T: Send>(
         threads => threads,
     };
     let threads = if request.target.is_file() { 1 } else { threads };
+    let window = Window::default();
     let (sender, receiver) = mpsc::channel::<(usize, Outcome<T>)>();
     let mut summary = Summary::default();
     // How many results were consumed. Workers run ahead of that, and what they saw there depends on
     // the threads: it is left out of the summary.
     let mut next = 0;
     std::thread::scope(|scope| {
-        for _ in 0..threads {
+        let mut refused = None;
+        for at in 0..threads {
             let sender = sender.clone();
             let worker = Worker {
                 feed: &feed,
                 stop: &stop,
+                window: &window,
                 interrupted: request.interrupted,
                 visit,
                 named: request.target.is_file(),
                 near: request.near,
             };
-            std::thread::Builder::new()
+            let worker = std::thread::Builder::new()
                 .stack_size(STACK)
-                .spawn_scoped(scope, move || worker.run(&sender))
-                .expect("the system gives a thread");
+                .spawn_scoped(scope, move || worker.run(&sender));
+            // Fewer threads will do, none will not.
+            if let (Err(error), 0) = (worker, at) {
+                refused = Some(error);
+                break;
+            }
         }
         drop(sender);
+        if let Some(error) = refused {
+            return Err(error);
+        }
         let mut waiting: BTreeMap<usize, Outcome<T>> = BTreeMap::new();
         'results: for (index, outcome) in receiver {
             waiting.insert(index, outcome);
             while let Some(outcome) = waiting.remove(&next) {
                 next += 1;
+                window.move_to(next);
+                if next.is_multiple_of(PROGRESS) {
+                    (request.progress)(next);
+                }
                 summary.searched += usize::from(outcome.searched);
                 if outcome.has_words {
                     summary.with_words.extend(outcome.path.clone());
@@ -166,11 +189,13 @@ pub(crate) fn run<T: Send>(
                     && consume(value).is_break()
                 {
                     stop.store(true, Ordering::Relaxed);
+                    window.open();
                     break 'results;
                 }
             }
         }
-    });
+        Ok(())
+    })?;
     summary.interrupted = (request.interrupted)();
     summary.complete = !stop.load(Ordering::Relaxed) && !summary.interrupted;
     let feed = feed.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -185,7 +210,7 @@ pub(crate) fn run<T: Send>(
     summary
         .skipped
         .extend(unreadable.map(|(_, skipped)| skipped));
-    summary
+    Ok(summary)
 }
 
 /// The walk, shared by the workers.
@@ -257,6 +282,7 @@ impl<T> Outcome<T> {
 struct Worker<'w, 'f, 'l, T> {
     feed: &'w Mutex<Feed<'f, 'l>>,
     stop: &'w AtomicBool,
+    window: &'w Window,
     interrupted: &'w (dyn Fn() -> bool + Sync),
     visit: &'w (dyn Fn(&Parsed<'_>) -> Visit<T> + Sync),
     /// The one file was named by its path: it is searched whatever it looks like.
@@ -277,6 +303,10 @@ impl<T> Worker<'_, '_, '_, T> {
             let Some((index, path, patterns)) = next else {
                 return;
             };
+            let done = || self.stop.load(Ordering::Relaxed) || (self.interrupted)();
+            if !self.window.wait_for(index, &done) {
+                return;
+            }
             let outcome = self.file(&path, &patterns, &mut parsers, &mut source);
             if results.send((index, outcome)).is_err() {
                 return;
@@ -319,14 +349,11 @@ impl<T> Worker<'_, '_, '_, T> {
                 ..Outcome::NOTHING
             };
         }
-        let until = Instant::now() + MOST_TIME;
+        let budget = Budget::start();
         let late =
-            || Instant::now() > until || (self.interrupted)() || self.stop.load(Ordering::Relaxed);
+            || budget.is_spent() || (self.interrupted)() || self.stop.load(Ordering::Relaxed);
         let Some(tree) = parsers.parse(patterns[0].grammar(), source, &late) else {
-            return Outcome {
-                searched: true,
-                ..skipped(format!("parsing took over {} s", MOST_TIME.as_secs()))
-            };
+            return skipped(format!("parsing took over {} s", Budget::SECONDS));
         };
         let visit = (self.visit)(&Parsed {
             path,
@@ -335,10 +362,10 @@ impl<T> Worker<'_, '_, '_, T> {
             patterns,
             late: &late,
         });
-        let reason = if late() && !(self.interrupted)() {
+        let reason = if budget.is_spent() {
             Some(format!(
                 "matching took over {} s, results are incomplete",
-                MOST_TIME.as_secs()
+                Budget::SECONDS
             ))
         } else {
             visit.incomplete

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use terret_changeset::Workspace;
 use terret_grammars::{GrammarError, GrammarSource, Shipped};
-use terret_tiers::{CallContext, Tool, ToolError};
+use terret_tiers::{CallContext, Tool, ToolError, bound};
 
 use crate::error::Error;
 use crate::ops::search::Search;
@@ -151,6 +151,7 @@ impl Structural {
                 context: None,
                 max_results: usize::MAX - 1,
                 threads: shared.threads,
+                progress: &|_| {},
             })
         });
         found.map_err(|error| error.message(&shared.root))
@@ -211,6 +212,12 @@ impl Options {
     }
 }
 
+/// Tells the caller's sink how many files are behind.
+fn progress(context: &CallContext) -> impl Fn(usize) + Send + Sync + use<> {
+    let context = context.clone();
+    move |files| context.progress(format!("{} files searched", bound::thousands(files)))
+}
+
 /// The error as a model should see it.
 fn tool_error(error: Error, workspace: &Path, context: &CallContext) -> ToolError {
     let message = error.message(workspace);
@@ -227,7 +234,7 @@ fn tool_error(error: Error, workspace: &Path, context: &CallContext) -> ToolErro
         }
         Error::Target(TargetError::Unreadable(..)) => ToolError::failed(message),
         Error::Breaks(_) | Error::TooLarge(_) | Error::Unfit(_) => ToolError::refused(message),
-        Error::Workspace(_) => ToolError::failed(message),
+        Error::Workspace(_) | Error::Thread(_) => ToolError::failed(message),
         Error::Interrupted => context
             .interrupted()
             .unwrap_or_else(|| ToolError::cancelled(message)),

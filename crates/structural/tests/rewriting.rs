@@ -205,6 +205,23 @@ fn lists_keep_their_lines() {
     ]);
 }
 
+/// A replacement that becomes part of the statement before it, where a line end ended that.
+#[test]
+fn statements_stay_apart() {
+    let rows = [
+        ("[$A].x()", "foo\nf(a)\nbar\n", true),
+        ("(function () { $A })()", "foo\nf(a)\nbar\n", true),
+        ("[$A].x()", "foo;\nf(a)\nbar\n", false),
+        ("[$A].x()", "f(a)\nx = f(b)\n", false),
+        ("$A.x()", "foo\nf(a)\nbar\n", false),
+    ];
+    for (template, source, torn) in rows {
+        let rewritten = run("javascript", "f($A)", template, source);
+        let broken = rewritten.broken.is_some_and(|broken| broken.torn);
+        assert_eq!(broken, torn, "{template} in {source:?}");
+    }
+}
+
 /// No token of a replacement becomes one with a token beside it.
 #[test]
 fn tokens_stay_apart() {

@@ -82,6 +82,7 @@ fn without_a_grammar_there_is_no_structural_tool() {
             Err(GrammarError::Unknown {
                 asked: name.to_owned(),
                 nearest: None,
+                known: Vec::new(),
             })
         }
         fn ids_of_file(&self, _: &str) -> Vec<&str> {

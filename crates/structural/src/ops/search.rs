@@ -34,6 +34,8 @@ pub(crate) struct Search<'a> {
     pub(crate) context: Option<String>,
     pub(crate) max_results: usize,
     pub(crate) threads: usize,
+    /// Is told now and then how many files are behind.
+    pub(crate) progress: &'a (dyn Fn(usize) + Sync),
 }
 
 /// What a search found.
@@ -47,6 +49,8 @@ pub(crate) struct Report {
     pub(crate) later: Vec<Later>,
     pub(crate) near: Near,
     pub(crate) searched: usize,
+    /// What the files of the language that was asked for are called.
+    pub(crate) asked: Option<String>,
     pub(crate) with_errors: Vec<PathBuf>,
     pub(crate) skipped: Vec<Skipped>,
 }
@@ -90,12 +94,12 @@ impl Search<'_> {
             &patterns,
             self.context.as_deref(),
         )?;
-        languages.check_asked()?;
         let request = Request {
             target: &self.target,
             threads: self.threads,
             interrupted,
             near: false,
+            progress: self.progress,
         };
         let wanted = self.max_results;
         let mut matches: Vec<Located> = Vec::new();
@@ -112,7 +116,7 @@ impl Search<'_> {
             });
             Visit { value, incomplete }
         };
-        let summary = search::run(&request, &mut languages, &visit, &mut |found| {
+        let consumed = search::run(&request, &mut languages, &visit, &mut |found| {
             let (located, patterns, counts) = found;
             count_later(&mut later, &patterns[0], &counts);
             matches.extend(located);
@@ -122,11 +126,12 @@ impl Search<'_> {
                 ControlFlow::Continue(())
             }
         });
+        let summary = consumed.map_err(Error::Thread)?;
         if summary.interrupted {
             return Err(Error::Interrupted);
         }
         let near = if matches.is_empty() && later.is_empty() {
-            near(&request, summary.with_words, &mut languages)
+            near(&request, summary.with_words, &mut languages)?
         } else {
             Near::default()
         };
@@ -150,6 +155,7 @@ impl Search<'_> {
             later,
             near,
             searched: summary.searched,
+            asked: languages.asked_files(),
             with_errors: summary.with_errors,
             skipped: summary.skipped,
         })
@@ -194,19 +200,20 @@ impl Search<'_> {
             &patterns,
             self.context.as_deref(),
         )?;
-        languages.check_asked()?;
         let request = Request {
             target: &self.target,
             threads: self.threads,
             interrupted,
             near: false,
+            progress: self.progress,
         };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
             let value = value.map(|mut found| visit(file, found.swap_remove(0)));
             Visit { value, incomplete }
         };
-        Ok(search::run(&request, &mut languages, &visit, consume).skipped)
+        let summary = search::run(&request, &mut languages, &visit, consume);
+        Ok(summary.map_err(Error::Thread)?.skipped)
     }
 }
 
@@ -220,9 +227,13 @@ pub(crate) struct Near {
 }
 
 /// Counts what the candidates have that the pattern does not show, in the files that hold its words.
-fn near(request: &Request<'_>, files: Vec<PathBuf>, languages: &mut Languages<'_>) -> Near {
+fn near(
+    request: &Request<'_>,
+    files: Vec<PathBuf>,
+    languages: &mut Languages<'_>,
+) -> Result<Near, Error> {
     if files.is_empty() {
-        return Near::default();
+        return Ok(Near::default());
     }
     let until = Instant::now() + MOST_TIME_NEAR;
     let request = Request {
@@ -230,6 +241,7 @@ fn near(request: &Request<'_>, files: Vec<PathBuf>, languages: &mut Languages<'_
         threads: request.threads,
         interrupted: &|| Instant::now() > until || (request.interrupted)(),
         near: true,
+        progress: request.progress,
     };
     let visit = |file: &Parsed<'_>| {
         let pattern = &file.patterns[0];
@@ -242,7 +254,7 @@ fn near(request: &Request<'_>, files: Vec<PathBuf>, languages: &mut Languages<'_
     };
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut near = Near::default();
-    search::run(&request, languages, &visit, &mut |found| {
+    let summary = search::run(&request, languages, &visit, &mut |found| {
         let (misses, in_macro): (Vec<NearMiss>, bool) = found;
         near.in_macros += usize::from(in_macro);
         for miss in misses {
@@ -250,10 +262,11 @@ fn near(request: &Request<'_>, files: Vec<PathBuf>, languages: &mut Languages<'_
         }
         ControlFlow::Continue(())
     });
+    summary.map_err(Error::Thread)?;
     near.misses = counts.into_iter().collect();
     near.misses
         .sort_by(|(a, most), (b, least)| (least, a).cmp(&(most, b)));
-    near
+    Ok(near)
 }
 
 /// Why no file was searched.

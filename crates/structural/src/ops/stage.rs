@@ -33,6 +33,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) context: Option<String>,
     pub(crate) allow_syntax_errors: bool,
     pub(crate) threads: usize,
+    /// Is told now and then how many files are behind.
+    pub(crate) progress: &'a (dyn Fn(usize) + Sync),
 }
 
 /// What a rewrite would change.
@@ -92,12 +94,12 @@ impl Stage<'_> {
             &patterns,
             self.context.as_deref(),
         )?;
-        languages.check_asked()?;
         let request = Request {
             target: &self.target,
             threads: self.threads,
             interrupted,
             near: false,
+            progress: self.progress,
         };
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
@@ -118,6 +120,7 @@ impl Stage<'_> {
         let summary = search::run(&request, &mut languages, &visit, &mut |visited| {
             collected.add(visited)
         });
+        let summary = summary.map_err(Error::Thread)?;
         if summary.interrupted {
             return Err(Error::Interrupted);
         }

@@ -186,10 +186,35 @@ fn hint(grammar: &Grammar, fragment: &Fragment, text: &str, rest: &str) -> Optio
          `$X` for one node and `$$$X` for a run"
     } else if !names_have_sigil && lower_case() {
         "Metavariables are upper case: `$X`, `$$$REST`"
+    } else if let Some(open) = unclosed(fragment) {
+        return Some(format!("`{open}` is never closed"));
     } else if rest.trim().is_empty() {
-        "The fragment stops short: write it whole, such as a body `{ $$$BODY }` after a header"
+        "It may stop short there, such as a header without its body `{ $$$BODY }`; write it as it \
+         stands in a file, with what it cannot stand without"
     } else {
         return None;
     };
     Some(hint.to_owned())
+}
+
+/// The last bracket that nothing closes.
+fn unclosed(fragment: &Fragment) -> Option<char> {
+    let mut open = Vec::new();
+    for piece in &fragment.pieces {
+        let Piece::Literal(text) = piece else {
+            continue;
+        };
+        // Brackets in string literals may stand alone.
+        if text.contains(['"', '\'', '`']) {
+            return None;
+        }
+        for letter in text.chars() {
+            match letter {
+                '(' | '[' | '{' => open.push(letter),
+                ')' | ']' | '}' => drop(open.pop()),
+                _ => {}
+            }
+        }
+    }
+    open.pop()
 }

@@ -118,7 +118,12 @@ fn summary(workspace: &Path, report: &Report) -> String {
     clauses.push(if report.more {
         format!("stopped after {files}")
     } else {
-        format!("{files} searched")
+        match &report.asked {
+            Some(asked) if report.searched == 0 => {
+                format!("{files} searched: none there is {asked}")
+            }
+            _ => format!("{files} searched"),
+        }
     });
     clauses.extend(left_out(
         workspace,

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
+use super::Site;
 use super::compose::{Composed, Place};
 use crate::pattern::Tables;
 
@@ -57,6 +58,43 @@ pub(super) fn torn(composed: &Composed, place: Place) -> Option<SyntaxBreak> {
     ranges
         .next()
         .map(|(_, range)| place_in(composed, range.start, true))
+}
+
+/// The place of a replacement that what stands before it in a body took in: it began a statement, and
+/// does no more.
+pub(super) fn taken_in(
+    old: &Tree,
+    new: &Tree,
+    composed: &Composed,
+    sites: &[Site],
+    tables: &Tables,
+) -> Option<SyntaxBreak> {
+    let mut wholes = composed
+        .places
+        .iter()
+        .filter(|(place, range)| place.part.is_none() && !range.is_empty());
+    let taken = wholes.find(|(place, range)| {
+        let before = body_around(old, sites[place.site].found.range.start, tables);
+        let after = body_around(new, range.start, tables);
+        before.is_some_and(|(kind, follows)| follows && after.is_none_or(|(now, _)| now != kind))
+    });
+    taken.map(|(_, range)| place_in(composed, range.start, true))
+}
+
+/// The kind of the body in which a statement begins at this byte, and whether it follows another
+/// with nothing in between.
+fn body_around<'t>(tree: &'t Tree, at: usize, tables: &Tables) -> Option<(&'t str, bool)> {
+    let mut node = tree.root_node().descendant_for_byte_range(at, at + 1)?;
+    while node.start_byte() == at {
+        let parent = node.parent()?;
+        let has_brace = || parent.child(0).is_some_and(|first| first.kind() == "{");
+        if parent.parent().is_none() || tables.is_container(parent.kind_id()) || has_brace() {
+            let follows = node.prev_sibling().is_some_and(|before| before.is_named());
+            return Some((parent.kind(), follows));
+        }
+        node = parent;
+    }
+    None
 }
 
 fn place_in(composed: &Composed, at: usize, torn: bool) -> SyntaxBreak {

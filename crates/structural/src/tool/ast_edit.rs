@@ -49,6 +49,7 @@ impl AstEdit {
     pub async fn stage(&self, args: EditArgs, context: &CallContext) -> Result<Output, ToolError> {
         let edits = edits(&args)?;
         let structural = self.structural.clone();
+        let progress = super::progress(context);
         let output = thread::run(context, move |interrupted| {
             let shared = &structural.shared;
             let target = Target::resolve(&shared.root, args.path.as_deref())?;
@@ -65,6 +66,7 @@ impl AstEdit {
                 context: args.context,
                 allow_syntax_errors: args.allow_syntax_errors.unwrap_or(false),
                 threads: shared.threads,
+                progress: &progress,
             };
             let (change, proposal) = stage.run(interrupted)?;
             let replacements = proposal.files.iter().map(|file| file.replacements).sum();

@@ -55,6 +55,7 @@ impl AstGrep {
             )));
         }
         let structural = self.structural.clone();
+        let progress = super::progress(context);
         let report = thread::run(context, move |interrupted| {
             let shared = &structural.shared;
             let search = Search {
@@ -65,6 +66,7 @@ impl AstGrep {
                 context: args.context,
                 max_results: max_results as usize,
                 threads: shared.threads,
+                progress: &progress,
             };
             let report = search.run(interrupted)?;
             Ok::<_, Error>(render::search(&shared.root, &report))
