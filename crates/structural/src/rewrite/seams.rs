@@ -41,7 +41,7 @@ fn is_glued(composed: &Composed, tree: &Tree, tables: &Tables, place: Place, sea
     let is_mark = |byte: u8| b"+-*/%&|^<>=!~?:.@#{".contains(&byte);
     // What a template joins to a word was meant to be one word.
     let are_words = is_word(before) && is_word(after) && place.part.is_none();
-    if !are_words && !(is_mark(before) && is_mark(after)) {
+    if !(are_words || is_mark(before) && is_mark(after)) {
         return false;
     }
     // Some grammars take apart what is one token to the language: `--`, a comment that nothing ends.
