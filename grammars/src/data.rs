@@ -129,6 +129,17 @@ pub struct Grouped {
     pub first_in: Vec<String>,
 }
 
+impl LanguageData {
+    /// Reads a description from TOML, for a grammar that is not shipped.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no TOML, has a key that there is none of, or lacks one.
+    pub fn from_toml(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+}
+
 fn separators() -> Vec<String> {
     [",", ";"].map(String::from).to_vec()
 }
