@@ -1,7 +1,7 @@
 //! Which language a file is searched in, and the patterns compiled for it.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use terret_grammars::GrammarSource;
@@ -17,12 +17,62 @@ pub(crate) struct Languages<'a> {
     /// The language that was asked for, and those that its files include.
     asked: Option<Vec<String>>,
     met: BTreeMap<String, Met>,
+    folders: Folders,
 }
 
 /// A language, since which file of the walk it is known, and what became of the patterns in it.
 struct Met {
     since: usize,
     compiled: Result<Arc<[Pattern]>, PatternError>,
+}
+
+/// In which languages the files of folders are written.
+#[derive(Default)]
+struct Folders {
+    /// By folder the ids of the languages that one of its files is surely written in.
+    known: HashMap<PathBuf, HashSet<String>>,
+}
+
+impl Folders {
+    /// The language of a file that may be in several: the last of them that another file of the
+    /// folder is written in (`a.h` is C++ beside `a.cpp`), else the first.
+    fn choose<'i>(
+        &mut self,
+        source: &dyn GrammarSource,
+        path: &Path,
+        ids: &[&'i str],
+    ) -> Option<&'i str> {
+        let (first, others) = ids.split_first()?;
+        let folder = match path.parent() {
+            Some(folder) if !others.is_empty() => folder,
+            _ => return Some(first),
+        };
+        if !self.known.contains_key(folder) {
+            let sure = sure(source, folder);
+            self.known.insert(folder.to_owned(), sure);
+        }
+        let sure = self.known.get(folder)?;
+        Some(
+            others
+                .iter()
+                .rev()
+                .find(|id| sure.contains(**id))
+                .unwrap_or(first),
+        )
+    }
+}
+
+/// The languages of the files of a folder that can be in no other.
+fn sure(source: &dyn GrammarSource, folder: &Path) -> HashSet<String> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let sure =
+        files.filter_map(
+            |file| match source.ids_of_file(&file.file_name().to_string_lossy())[..] {
+                [id] => Some(id.to_owned()),
+                _ => None,
+            },
+        );
+    sure.collect()
 }
 
 /// What to do with a file.
@@ -59,6 +109,7 @@ impl<'a> Languages<'a> {
             context,
             asked,
             met: BTreeMap::new(),
+            folders: Folders::default(),
         };
         if let Some(id) = languages.asked.as_ref().map(|asked| asked[0].clone())
             && let Some(Err(error)) = languages.compiled(&id, true, 0)
@@ -80,8 +131,8 @@ impl<'a> Languages<'a> {
                 None if named => asked[0].clone(),
                 None => return Choice::Other,
             },
-            None => match ids.first() {
-                Some(id) => (*id).to_owned(),
+            None => match self.folders.choose(self.source, path, &ids) {
+                Some(id) => id.to_owned(),
                 None => return Choice::Other,
             },
         };

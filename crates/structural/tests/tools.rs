@@ -836,3 +836,31 @@ fn a_language_without_files_is_told() {
             0 matches; 0 files searched: none there is Go (*.go)"#]],
     );
 }
+
+/// A header is C, or C++ where C++ sources stand beside it; who asks for a language decides.
+#[test]
+fn headers_belong_to_the_sources_beside_them() {
+    let text = "int f(int a);\n";
+    let folder = Folder::new(&[
+        ("c/a.c", ""),
+        ("c/a.h", text),
+        ("cpp/a.cpp", ""),
+        ("cpp/a.h", text),
+        ("alone/a.h", text),
+    ]);
+    let languages = |arguments: Value| {
+        let output = folder.call("ast_grep", arguments).unwrap();
+        let matches = output.details["matches"].as_array().unwrap().clone();
+        let one =
+            |found: &Value| format!("{} {}", found["path"], found["language"]).replace('"', "");
+        matches.iter().map(one).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        languages(json!({"pattern": "int $F(int $A);"})),
+        ["alone/a.h c", "c/a.h c", "cpp/a.h cpp"]
+    );
+    assert_eq!(
+        languages(json!({"pattern": "int $F(int $A);", "language": "c", "path": "cpp"})),
+        ["cpp/a.h c"]
+    );
+}
