@@ -70,6 +70,9 @@ pub(super) struct Plan<'a> {
     comments: Vec<Range<usize>>,
     /// How the language groups an expression, with an `@` for it.
     group: &'a str,
+    /// For each site its template as it is spelled there: in the file's indentation, its lists laid
+    /// out as those that the runs were taken from.
+    parts: Vec<Vec<Part>>,
 }
 
 impl<'a> Plan<'a> {
@@ -86,11 +89,14 @@ impl<'a> Plan<'a> {
             literals: Vec::new(),
             comments: Vec::new(),
             group,
+            parts: Vec::new(),
         };
         plan.collect(file.tree.root_node());
-        plan.check_overlaps()?;
+        // The nesting bounds how much there is to compare for overlaps.
         plan.check_nesting()?;
+        plan.check_overlaps()?;
         plan.check_deletions()?;
+        plan.parts = sites.iter().map(|site| plan.laid_out(site)).collect();
         Ok(plan)
     }
 
@@ -180,8 +186,7 @@ impl<'a> Plan<'a> {
 
     /// What a part of a site's template stands for.
     pub(super) fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
-        let parts = self.parts(site);
-        let Part::Hole(variable) = parts.get(part)? else {
+        let Part::Hole(variable) = self.parts[site].get(part)? else {
             return None;
         };
         let site = &self.sites[site];
@@ -194,12 +199,9 @@ impl<'a> Plan<'a> {
         self.file.tree
     }
 
-    /// The template of a site as it is spelled there: in the file's indentation, its lists laid out
-    /// as those that the runs were taken from.
-    fn parts(&self, site: usize) -> Vec<Part> {
-        let template = &self.templates[self.sites[site].edit];
-        let parts = spelled(template, self.file.layout.unit.as_deref());
-        lists::laid_out(self.file, &self.comments, &self.sites[site].found, parts)
+    fn laid_out(&self, site: &Site) -> Vec<Part> {
+        let parts = spelled(&self.templates[site.edit], self.file.layout.unit.as_deref());
+        lists::laid_out(self.file, &self.comments, &site.found, parts)
     }
 
     pub(super) fn compose(&self, guards: &Guards) -> Result<Composed, RewriteError> {
@@ -320,7 +322,7 @@ impl Run<'_, '_> {
         let found = self.plan.sites[site].found.clone();
         self.count_comments(site, &found.range);
         let file = self.plan.file;
-        let mut parts = self.plan.parts(site);
+        let mut parts = self.plan.parts[site].clone();
         let base_indent = file.indent_at(found.range.start).to_owned();
         let mut piece = Piece::default();
         let mut index = 0;
@@ -464,8 +466,7 @@ impl Run<'_, '_> {
     fn count_comments(&mut self, site: usize, range: &Range<usize>) {
         let found = &self.plan.sites[site].found;
         let captured = |variable: usize| found.captures.get(variable).and_then(Option::as_ref);
-        let parts = self.plan.parts(site);
-        let used: Vec<&Range<usize>> = parts
+        let used: Vec<&Range<usize>> = self.plan.parts[site]
             .iter()
             .filter_map(|part| match part {
                 Part::Literal(_) => None,
