@@ -65,6 +65,8 @@ enum Task {
     },
     /// Runs patterns by Terret and by `ast-grep`; fails on a difference that has no known reason
     DiffStructural {
+        /// The languages to compare; all of them if none is named
+        languages: Vec<String>,
         /// Take about so many MiB of each tree in place of all of it
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         mib: Option<u64>,
@@ -121,8 +123,17 @@ fn run(task: Task) -> Result<bool> {
             readme::run(&workspace)?;
             return Ok(true);
         }
-        Task::DiffStructural { mib, save } => {
-            let unexplained = diff::run(&workspace, mib, save)?;
+        Task::DiffStructural {
+            languages,
+            mib,
+            save,
+        } => {
+            let options = diff::Options {
+                mib,
+                languages,
+                save,
+            };
+            let unexplained = diff::run(&workspace, &options)?;
             diff::show(&unexplained);
             return Ok(unexplained.is_empty());
         }

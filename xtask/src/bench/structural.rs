@@ -66,7 +66,7 @@ pub(super) fn suite(workspace: &Workspace) -> Result<Suite> {
     }
     let mut path = vec![build(workspace, &scratch.join("bench"))?];
     path.extend(tools::bins(&tools_folder));
-    let corpora = corpora::get(workspace)?;
+    let corpora = corpora::get(workspace, |name| corpora::MEASURED.contains(&name))?;
     let shell = shell::Shell::new(&corpora.folder);
     let mut tools = Vec::new();
     for program in ["ast-grep", "rg"] {
