@@ -12,7 +12,7 @@ mod sample;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -190,7 +190,8 @@ fn compare(
     let theirs = programs.ast_grep(language, pattern)?;
     row.terret += ours.len();
     row.ast_grep += theirs.len();
-    row.same += ours.intersection(&theirs).count();
+    let same = ours.intersection(&theirs).count();
+    row.same += same;
     let mut differences = Differences::default();
     let mut reading = None;
     for (side, here, there) in [
@@ -201,10 +202,10 @@ fn compare(
         if only.is_empty() {
             continue;
         }
-        // With a context of its own it reads the pattern as it is told.
-        if pattern.is_alone() && reading.is_none() {
-            reading = Some(programs.reading(language, text)?);
-        }
+        let reading = match &reading {
+            Some(reading) => reading,
+            None => reading.insert(programs.reading(language, pattern)?),
+        };
         let facts = programs.facts(language, text, &only, there)?;
         if facts.len() != only.len() {
             bail!("{} places, facts of {}", only.len(), facts.len());
@@ -214,7 +215,8 @@ fn compare(
                 side,
                 pattern: text,
                 facts,
-                other_reading: reading.as_ref(),
+                other_reading: reading,
+                same,
                 unfinished: unfinished.contains(&facts.path),
             });
             let line = format!(
@@ -273,45 +275,49 @@ impl Programs {
     }
 
     fn ast_grep(&self, language: &str, pattern: &Pattern) -> Result<BTreeSet<Place>> {
-        let mut args = vec!["run", "-l", language];
-        args.extend(pattern.arguments());
-        args.extend(["--json=stream", "."]);
-        let output = self
-            .command("ast-grep", &args)?
-            .output()
-            .context("ast-grep")?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        if !pattern.is_alone() && !said.trim().is_empty() {
-            bail!("ast-grep on {:?} in its context: {said}", pattern.text());
+        let mut places = BTreeSet::new();
+        for arguments in pattern.arguments() {
+            let all = [
+                &["run", "-l", language][..],
+                &arguments[..],
+                &["--json=stream", "."],
+            ];
+            let output = self
+                .command("ast-grep", &all.concat())?
+                .output()
+                .context("ast-grep")?;
+            // A pattern that it can't read is an error to it, and nothing found is one, too.
+            let said = String::from_utf8_lossy(&output.stderr);
+            if !pattern.is_alone() && !said.trim().is_empty() {
+                bail!("ast-grep, {arguments:?}: {said}");
+            }
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                let line: Value = serde_json::from_str(line).context("what ast-grep says")?;
+                places.insert(place(&line["range"]["byteOffset"], &line["file"])?);
+            }
         }
-        // A pattern that it can't read is an error to it, and nothing found is one, too.
-        let text = String::from_utf8_lossy(&output.stdout);
-        let places = text.lines().map(|line| {
-            let line: Value = serde_json::from_str(line).context("what ast-grep says")?;
-            place(&line["range"]["byteOffset"], &line["file"])
-        });
-        places.collect()
+        Ok(places)
     }
 
     /// The kinds of the nodes that are all of the pattern to `ast-grep`; none if it can't read it.
-    fn reading(&self, language: &str, pattern: &str) -> Result<BTreeSet<String>> {
+    fn reading(&self, language: &str, pattern: &Pattern) -> Result<BTreeSet<String>> {
         let empty = tempfile::tempdir().context("a folder")?;
         let at = empty.path().to_str().context("a path that is not text")?;
-        let args = [
-            "run",
-            "-l",
-            language,
-            "-p",
-            pattern,
-            "--debug-query=ast",
-            at,
-        ];
-        let output = self
-            .command("ast-grep", &args)?
-            .output()
-            .context("ast-grep")?;
-        let said = [output.stdout, output.stderr].concat();
-        Ok(all_of_it(&String::from_utf8_lossy(&said)))
+        let mut kinds = BTreeSet::new();
+        for arguments in pattern.arguments() {
+            let all = [
+                &["run", "-l", language][..],
+                &arguments[..],
+                &["--debug-query=pattern", at],
+            ];
+            let output = self
+                .command("ast-grep", &all.concat())?
+                .output()
+                .context("ast-grep")?;
+            let said = [output.stdout, output.stderr].concat();
+            kinds.extend(all_of_it(&String::from_utf8_lossy(&said)));
+        }
+        Ok(kinds)
     }
 
     fn facts(
@@ -351,23 +357,32 @@ fn place(range: &Value, path: &Value) -> Result<Place> {
     Ok((path.to_owned(), number("start")?, number("end")?))
 }
 
-/// Of a printed tree (`  kind (0,0)-(0,9)`, two spaces a level) the kinds from the first line down as
-/// long as they cover the same text.
-fn all_of_it(tree: &str) -> BTreeSet<String> {
-    let nodes = tree.lines().filter_map(|line| {
-        let (kind, range) = line.trim().rsplit_once(' ')?;
-        let kind = kind.rsplit(' ').next()?;
-        range.starts_with('(').then_some((kind, range))
-    });
-    let mut kinds = BTreeSet::new();
-    let mut whole = None;
-    for (kind, range) in nodes {
-        if *whole.get_or_insert(range) != range {
-            break;
-        }
-        kinds.insert(kind.to_owned());
-    }
-    kinds
+/// Of a printed pattern (a node a line with its kind first, two spaces a level) the kinds from the
+/// root down as long as a node has one child.
+fn all_of_it(said: &str) -> BTreeSet<String> {
+    let Some((_, tree)) = said.split_once("Debug Pattern:\n") else {
+        return BTreeSet::new();
+    };
+    let nodes: Vec<(usize, &str)> = tree
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(|line| {
+            let node = line.trim_start();
+            let kind = node.split(' ').next().unwrap_or_default();
+            ((line.len() - node.len()) / 2, kind)
+        })
+        .collect();
+    let alone =
+        |(level, _): &&(usize, &str)| nodes.iter().filter(|(at, _)| at == level).count() == 1;
+    let spine = nodes
+        .iter()
+        .enumerate()
+        .take_while(|(at, (level, _))| at == level);
+    spine
+        .map(|(_, node)| node)
+        .take_while(alone)
+        .map(|(_, kind)| (*kind).to_owned())
+        .collect()
 }
 
 /// Prints the first differences without a reason.
@@ -385,11 +400,10 @@ mod tests {
 
     #[test]
     fn a_pattern_is_what_covers_all_of_it() {
-        let tree = "Debug AST:\nsource_file (0,0)-(0,9)\n  statement (0,0)-(0,9)\n    body: block (0,3)-(0,9)\n";
-        let kinds = all_of_it(tree);
+        let said = "warning\nDebug Pattern:\nstatement\n  call\n    MetaVar $F\n    arguments\n      (\n\n";
         assert_eq!(
-            kinds,
-            ["source_file".to_owned(), "statement".to_owned()].into()
+            all_of_it(said),
+            ["statement".to_owned(), "call".to_owned()].into()
         );
         assert!(all_of_it("Error: cannot parse").is_empty());
     }

@@ -26,13 +26,13 @@ pub(super) enum Pattern {
     In(InContext),
 }
 
-/// The context is what `ast-grep` gets, and of it the first node of the kind is the pattern.
+/// Each context is what `ast-grep` gets, and of it the first node of the kind is the pattern. It reads
+/// a pattern as one kind of code, and Terret a declaration as several.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InContext {
     pattern: String,
-    context: String,
-    kind: String,
+    contexts: Vec<(String, String)>,
 }
 
 impl Pattern {
@@ -47,11 +47,14 @@ impl Pattern {
         matches!(self, Pattern::Alone(_))
     }
 
-    /// What names it for `ast-grep run`.
-    pub(super) fn arguments(&self) -> Vec<&str> {
+    /// What names it for `ast-grep run`, once for each kind of code that it is.
+    pub(super) fn arguments(&self) -> Vec<Vec<&str>> {
         match self {
-            Pattern::Alone(pattern) => vec!["-p", pattern],
-            Pattern::In(InContext { context, kind, .. }) => vec!["-p", context, "--selector", kind],
+            Pattern::Alone(pattern) => vec![vec!["-p", pattern]],
+            Pattern::In(InContext { contexts, .. }) => contexts
+                .iter()
+                .map(|(context, kind)| vec!["-p", context, "--selector", kind])
+                .collect(),
         }
     }
 }
@@ -76,11 +79,9 @@ mod tests {
             let mut seen = BTreeSet::new();
             for pattern in &language.patterns {
                 assert!(seen.insert(pattern.text()), "{name}: {pattern:?} twice");
-                if let Pattern::In(InContext {
-                    pattern, context, ..
-                }) = pattern
-                {
-                    assert!(context.contains(pattern), "{name}: {context}");
+                if let Pattern::In(InContext { pattern, contexts }) = pattern {
+                    let holds = |(context, _): &(String, String)| context.contains(pattern);
+                    assert!(contexts.iter().all(holds), "{name}: {pattern}");
                 }
             }
         }

@@ -28,9 +28,14 @@ pub(super) struct Facts {
     string_parts: Vec<usize>,
     /// The most members of a list that one of the metavariables for one node stands in.
     members: Option<usize>,
-    /// The most members of a list that ends where the place does.
-    edge_members: usize,
-    fields: Vec<String>,
+    /// The most members of a list without brackets, outside of the body.
+    open_members: usize,
+    /// The names of the runs that stand behind no parenthesis.
+    bare_runs: Option<Vec<String>>,
+    /// The kinds of the children, and the names of the fields that they are in; of their children
+    /// the same.
+    children: Vec<String>,
+    inner_children: Vec<String>,
     utf8: bool,
     /// What it has more than the pattern shows, where that alone keeps it from matching.
     pub(super) near: Option<String>,
@@ -50,9 +55,10 @@ pub(super) struct Difference<'a> {
     pub(super) side: Side,
     pub(super) pattern: &'a str,
     pub(super) facts: &'a Facts,
-    /// What `ast-grep` reads the pattern as, when it gets it alone: the kinds of the nodes that are
-    /// all of it.
-    pub(super) other_reading: Option<&'a BTreeSet<String>>,
+    /// What `ast-grep` reads the pattern as: the kinds of the nodes that are all of it.
+    pub(super) other_reading: &'a BTreeSet<String>,
+    /// How many matches the two have in common.
+    pub(super) same: usize,
     /// Terret says that it did not come to the end of the file.
     pub(super) unfinished: bool,
 }
@@ -113,21 +119,17 @@ pub(super) const RULES: &[Rule] = &[
         name: "longer list",
         why: "`ast-grep` passes over the members at the end of a list without brackets.",
         example: "`import $M` over `import a, b`",
-        fits: |it| {
-            it.side == Side::AstGrep
-                && !it.pattern.ends_with([')', ']', '}', '>'])
-                && it.facts.edge_members > outer_members(it.pattern)
-        },
+        fits: |it| it.side == Side::AstGrep && it.facts.open_members > outer_members(it.pattern),
     },
     Rule {
         name: "run before another part",
-        why: "A run of `ast-grep` ends at the first fit and does not go on when the rest does not \
-              match, and it wants the separator behind an empty run.",
-        example: "`f($$$A, $X)` over `f(1)` and over `f(1, 2, 3)`",
+        why: "A run of `ast-grep` ends at the first fit, and does not go on when the rest does not \
+              match.",
+        example: "`f($$$A, $X)` over `f(1, 2)`",
         fits: |it| {
             it.side == Side::Terret
                 && run_before(it.pattern)
-                && it.facts.members.is_some_and(|members| members != 2)
+                && it.facts.members.is_some_and(|members| members > 1)
         },
     },
     Rule {
@@ -146,6 +148,42 @@ pub(super) const RULES: &[Rule] = &[
         why: "Terret lets `$A` stand for what is code to a person and a token to the grammar.",
         example: "`let $A = $B;` over `let _ = f();`",
         fits: |it| it.side == Side::Terret && it.facts.token_captured,
+    },
+    Rule {
+        name: "parentheses left out",
+        why: "Where the language lets one leave out the parentheses of a list, the list is the same \
+              without them, and none is an empty one.",
+        example: "`$A.$B($$$C)` over Ruby's `a.b` and `a.b 1`",
+        fits: |it| {
+            let written = |name: &String| it.pattern.contains(&format!("($$${name})"));
+            let bare = it.facts.bare_runs.iter().flatten();
+            it.side == Side::Terret && bare.into_iter().any(written)
+        },
+    },
+    Rule {
+        name: "blank behind `#`",
+        why: "A directive is the same with a blank behind its `#`; `ast-grep` compares the letters.",
+        example: "`#include $H` over `# include <a.h>`",
+        fits: |it| {
+            let blank = it.facts.text.strip_prefix('#');
+            it.side == Side::Terret && blank.is_some_and(|rest| rest.starts_with([' ', '\t']))
+        },
+    },
+    Rule {
+        name: "several names for one",
+        why: "To the grammar several names in parentheses are another kind of declaration than one \
+              name, which is what the pattern shows.",
+        example: "`val $A = $B` over Kotlin's `val (a, b) = c`",
+        fits: |it| {
+            let mut inside = it.facts.children.iter().chain(&it.facts.inner_children);
+            it.side == Side::AstGrep && inside.any(|kind| kind == "multi_variable_declaration")
+        },
+    },
+    Rule {
+        name: "member left out",
+        why: "A run of Terret begins with a member, and in some lists the first may be left out.",
+        example: "`[$$$A]` over `[, 1]`",
+        fits: |it| it.side == Side::AstGrep && it.facts.text.starts_with("[,"),
     },
     Rule {
         name: "separator left out",
@@ -170,22 +208,19 @@ pub(super) fn classify(difference: &Difference<'_>) -> Option<usize> {
 }
 
 fn misread(it: &Difference<'_>) -> bool {
-    let Some(other) = it.other_reading else {
-        return false;
-    };
     let ours = |kind: &String| it.facts.read_as.contains(kind);
     match it.side {
         // Windows of several nodes are no pattern to it at all.
-        Side::Terret => !other.iter().any(ours),
+        Side::Terret => it.same == 0 && !it.other_reading.iter().any(ours),
         Side::AstGrep => it.facts.exact && !it.facts.kinds.iter().any(ours),
     }
 }
 
-/// A list of clauses may be longer than what a near miss may have more.
+/// A chain of `else` may be longer than what a near miss may have more.
 fn more(it: &Difference<'_>) -> bool {
-    let alternative = it.facts.fields.iter().any(|field| field == "alternative");
-    let near = it.facts.near.is_some();
-    it.side == Side::AstGrep && (near || alternative && !it.pattern.contains("else"))
+    let is_else = |child: &String| matches!(child.as_str(), "else" | "alternative" | "else_clause");
+    let otherwise = !it.pattern.contains("else") && it.facts.children.iter().any(is_else);
+    it.side == Side::AstGrep && (it.facts.near.is_some() || otherwise)
 }
 
 /// How many members the list outside of all brackets has.
@@ -196,7 +231,7 @@ fn outer_members(pattern: &str) -> usize {
         match char {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => members += 1,
+            ',' | ';' if depth == 0 => members += 1,
             _ => {}
         }
     }
@@ -242,7 +277,8 @@ mod tests {
             side,
             pattern,
             facts: &facts,
-            other_reading: Some(&["call".to_owned()].into()),
+            other_reading: &["call".to_owned()].into(),
+            same: 0,
             unfinished: false,
         });
         found.map(|index| RULES[index].name)
@@ -303,21 +339,19 @@ mod tests {
             (
                 AstGrep,
                 "if $C:",
-                |it| it.fields = vec!["alternative".to_owned()],
+                |it| it.children = vec!["alternative".to_owned()],
                 more,
             ),
             (
                 AstGrep,
                 "$C else",
-                |it| it.fields = vec!["alternative".to_owned()],
+                |it| it.children = vec!["alternative".to_owned()],
                 None,
             ),
-            (AstGrep, "import $M", |it| it.edge_members = 2, longer),
-            (AstGrep, "import $M, $N", |it| it.edge_members = 2, None),
-            (AstGrep, "f($M)", |it| it.edge_members = 2, None),
-            (Terret, "f($$$A, $X)", |it| it.members = Some(1), run),
+            (AstGrep, "import $M", |it| it.open_members = 2, longer),
+            (AstGrep, "import $M, $N", |it| it.open_members = 2, None),
             (Terret, "f($$$A, $X)", |it| it.members = Some(3), run),
-            (Terret, "f($$$A, $X)", |it| it.members = Some(2), None),
+            (Terret, "f($$$A, $X)", |it| it.members = Some(1), None),
             (Terret, "f($X, $$$A)", |it| it.members = Some(3), None),
             (Terret, "g(\"$S\")", |it| it.string_parts = vec![0], body),
             (Terret, "g(\"$S\")", |it| it.string_parts = vec![1], None),
@@ -339,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_in_a_context_is_not_misread() {
+    fn a_pattern_of_which_something_is_found_is_not_misread() {
         let facts = Facts {
             utf8: true,
             ..Facts::default()
@@ -348,12 +382,13 @@ mod tests {
             side: Side::Terret,
             pattern: "f($A)",
             facts: &facts,
-            other_reading: Some(&BTreeSet::new()),
+            other_reading: &BTreeSet::new(),
+            same: 0,
             unfinished: false,
         };
         let name = classify(&difference).map(|index| RULES[index].name);
         assert_eq!(name, Some("pattern misread"));
-        difference.other_reading = None;
+        difference.same = 1;
         assert_eq!(classify(&difference), None);
     }
 }

@@ -26,6 +26,7 @@ struct File {
     kinds: Vec<String>,
     /// The kinds of the language's string literals.
     strings: Vec<String>,
+    variables: Vec<String>,
 }
 
 /// Reads places and tells each with its facts; how many there were. Places of a file follow each
@@ -83,6 +84,7 @@ fn read(folder: &str, path: &str, pattern: &Pattern) -> Result<File, Box<dyn Err
             .collect(),
         kinds: readings.map(|reading| reading.kind().to_owned()).collect(),
         strings: pattern.grammar().data().strings.clone(),
+        variables: pattern.variables().to_vec(),
         source,
         tree,
     })
@@ -111,7 +113,7 @@ impl File {
         let runs = captures.iter().filter(|capture| capture.run);
         let captured: Vec<Range<usize>> = captures
             .iter()
-            .map(|capture| capture.range.clone())
+            .map(|capture| self.without_comments_before(node, &capture.range))
             .collect();
         let tail = other_end.map(|end| range.end.min(end)..range.end.max(end));
         json!({
@@ -126,8 +128,10 @@ impl File {
             "token_captured": single.iter().any(|node| !node.is_named()),
             "string_parts": runs.filter_map(|run| self.string_parts(&run.range)).collect::<Vec<_>>(),
             "members": single.iter().filter_map(|node| Some(members(node.parent()?))).max(),
-            "edge_members": edge_members(node, range.end),
-            "fields": fields(node),
+            "open_members": open_members(node, 4),
+            "bare_runs": found.map(|found| self.bare_runs(found)),
+            "children": children(node),
+            "inner_children": inner_children(node),
             "utf8": std::str::from_utf8(&self.source).is_ok(),
             "near": near.map(|(_, extras)| extras),
             "read_as": self.kinds,
@@ -135,12 +139,49 @@ impl File {
         })
     }
 
-    /// The smallest node that covers these bytes.
+    /// The largest of the smallest nodes that cover these bytes.
     fn around(&self, range: &Range<usize>) -> Node<'_> {
         let root = self.tree.root_node();
-        let end = range.end.max(range.start + 1) - 1;
-        root.descendant_for_byte_range(range.start, end)
-            .unwrap_or(root)
+        let mut node = root
+            .descendant_for_byte_range(range.start, range.end)
+            .unwrap_or(root);
+        while let Some(outer) = node
+            .parent()
+            .filter(|outer| outer.byte_range() == node.byte_range())
+        {
+            node = outer;
+        }
+        node
+    }
+
+    /// The bytes from the first node on that is no comment.
+    fn without_comments_before(&self, node: Node<'_>, range: &Range<usize>) -> Range<usize> {
+        let mut cursor = node.walk();
+        let mut start = range.start;
+        loop {
+            let inside = node
+                .children(&mut cursor)
+                .find(|child| child.end_byte() > start);
+            let comment = inside.and_then(|child| comment_at(child, start));
+            match comment.filter(|end| *end < range.end) {
+                Some(end) => {
+                    let rest = &self.source[end..range.end];
+                    start = range.end - rest.trim_ascii_start().len();
+                }
+                None => return start..range.end,
+            }
+        }
+    }
+
+    /// The runs that stand between no brackets here.
+    fn bare_runs(&self, found: &Match) -> Vec<&str> {
+        let all = self.variables.iter().zip(&found.captures);
+        let runs = all.filter_map(|(name, capture)| Some((name, capture.as_ref()?)));
+        let bare = runs.filter(|(_, capture)| {
+            let before = self.source[..capture.range.start].trim_ascii_end();
+            capture.run && !before.ends_with(b"(")
+        });
+        bare.map(|(name, _)| name.as_str()).collect()
     }
 
     /// Of how many nodes the body of a string literal consists; absent if these bytes are none.
@@ -205,14 +246,14 @@ fn holds_comment(node: Node<'_>, range: &Range<usize>, captured: &[Range<usize>]
             .any(|child| holds_comment(child, range, captured))
 }
 
-/// How many members a list with commas has.
+/// How many members a list with separators has.
 fn members(list: Node<'_>) -> usize {
     let mut cursor = list.walk();
     let children = list.children(&mut cursor);
     let mut after_comma = true;
     let mut count = 0;
     for child in children {
-        if child.kind() == "," {
+        if matches!(child.kind(), "," | ";") {
             after_comma = true;
         } else if child.is_named() && !child.is_extra() && after_comma {
             after_comma = false;
@@ -222,23 +263,60 @@ fn members(list: Node<'_>) -> usize {
     count
 }
 
-/// The most members of a list that ends where the node does, and so has no bracket behind it.
-fn edge_members(node: Node<'_>, end: usize) -> usize {
-    let edge = std::iter::successors(Some(node), |node| {
-        let count = u32::try_from(node.child_count()).ok()?;
-        let mut children = (0..count).rev().filter_map(|at| node.child(at));
-        let last = children.find(|child| child.is_named() && !child.is_extra())?;
-        (last.end_byte() >= end).then_some(last)
-    });
-    edge.map(members).max().unwrap_or(0)
+/// The most members of a list without brackets, at most so deep inside. Bodies are not looked into.
+fn open_members(node: Node<'_>, depth: usize) -> usize {
+    let bracketed = |node: Node<'_>| {
+        let first = node.child(0);
+        first.is_some_and(|first| matches!(first.kind(), "(" | "[" | "{" | "<"))
+    };
+    let mut cursor = node.walk();
+    let mut most = members(node);
+    if depth == 0 || !cursor.goto_first_child() {
+        return most;
+    }
+    loop {
+        let is_body = matches!(
+            cursor.field_name(),
+            Some("body" | "consequence" | "alternative")
+        );
+        let child = cursor.node();
+        if child.is_named() && !is_body && !bracketed(child) {
+            most = most.max(open_members(child, depth - 1));
+        }
+        if !cursor.goto_next_sibling() {
+            return most;
+        }
+    }
 }
 
-/// The names of the fields that the node has.
-fn fields(node: Node<'_>) -> Vec<&str> {
+/// Where the comment ends that begins there, if one does.
+fn comment_at(node: Node<'_>, start: usize) -> Option<usize> {
+    if node.is_extra() {
+        return (node.start_byte() == start).then(|| node.end_byte());
+    }
+    let mut cursor = node.walk();
+    let inside = node
+        .children(&mut cursor)
+        .find(|child| child.end_byte() > start)?;
+    (inside.start_byte() <= start).then(|| comment_at(inside, start))?
+}
+
+/// The kinds of the children, and the names of the fields that they are in.
+fn children(node: Node<'_>) -> Vec<&str> {
     let count = u32::try_from(node.child_count()).unwrap_or(0);
-    let mut names: Vec<&str> = (0..count)
-        .filter_map(|at| node.field_name_for_child(at))
+    let kinds = (0..count).filter_map(|at| Some(node.child(at)?.kind()));
+    let mut all: Vec<&str> = kinds
+        .chain((0..count).filter_map(|at| node.field_name_for_child(at)))
         .collect();
-    names.dedup();
-    names
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The same of the children that have a name.
+fn inner_children(node: Node<'_>) -> Vec<&str> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor)
+        .flat_map(children)
+        .collect()
 }
