@@ -97,7 +97,8 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
     let version = shell::read(version.command("ast-grep", &["--version"])?)?;
     let mut figures = Figures::new(options.mib, version.trim());
     let mut unexplained = Vec::new();
-    let mut examples = String::new();
+    let examples_file = scratch.join("diff-structural.txt");
+    let mut examples = fs::File::create(&examples_file).context("the examples")?;
     for (name, language) in chosen {
         let samples = scratch.join("samples").join(name);
         _ = fs::remove_dir_all(&samples);
@@ -129,16 +130,21 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
                 let differences = compare(&programs, name, pattern, row)?;
                 unexplained.extend(differences.unexplained);
                 for (key, lines) in differences.examples {
-                    examples +=
-                        &format!("\n{name} {:?}, {key}\n{}", pattern.text(), lines.concat());
+                    let pattern = pattern.text();
+                    write!(
+                        examples,
+                        "
+{name} {pattern:?}, {key}
+{}",
+                        lines.concat()
+                    )
+                    .context("the examples")?;
                 }
             }
         }
         figures.rows.extend(rows);
         fs::remove_dir_all(&samples).context("the samples")?;
     }
-    let examples_file = scratch.join("diff-structural.txt");
-    fs::write(&examples_file, examples).context("the examples")?;
     figures.seconds = begun.elapsed().as_secs();
     if options.save {
         let file = workspace.root.join(JSON);
@@ -234,7 +240,8 @@ fn compare(
                     differences
                         .unexplained
                         .push(format!("{language} {text:?}: only {line}"));
-                    "UNCLASSIFIED".to_owned()
+                    let near = facts.near.as_deref().unwrap_or_default();
+                    format!("UNCLASSIFIED: {side:?} {near}")
                 }
             };
             let lines = differences.examples.entry(key).or_default();

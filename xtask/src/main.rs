@@ -19,6 +19,7 @@ mod package;
 mod readme;
 mod report;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 mod tools;
@@ -71,6 +72,14 @@ enum Task {
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         mib: Option<u64>,
         /// Write the figures to docs/benchmarks.md
+        #[arg(long)]
+        save: bool,
+    },
+    /// Runs proofs that take long, of which `test` runs a part or nothing
+    Soak {
+        /// Which; all of them if none is named
+        proofs: Vec<soak::Proof>,
+        /// Write the figures of those that have some to docs
         #[arg(long)]
         save: bool,
     },
@@ -137,6 +146,7 @@ fn run(task: Task) -> Result<bool> {
             diff::show(&unexplained);
             return Ok(unexplained.is_empty());
         }
+        Task::Soak { proofs, save } => soak::run(&workspace, &proofs, save, &mut report),
         Task::Bench { family, runs, then } => {
             let problems = bench::run(&workspace, family, runs, then.chosen())?;
             problems.iter().for_each(|problem| println!("{problem}"));

@@ -36,6 +36,8 @@ pub(super) struct Facts {
     /// the same.
     children: Vec<String>,
     inner_children: Vec<String>,
+    /// What a metavariable stands for stands there again, as another kind of code.
+    kinds_differ: bool,
     utf8: bool,
     /// What it has more than the pattern shows, where that alone keeps it from matching.
     pub(super) near: Option<String>,
@@ -71,6 +73,49 @@ pub(super) struct Rule {
     pub(super) example: &'static str,
     fits: fn(&Difference<'_>) -> bool,
 }
+
+/// What a language lets one leave out and a candidate may have more than a pattern shows, by the name
+/// of the field, else the kind. What is not listed here was never looked at.
+const OPTIONAL: &[&str] = &[
+    "?",
+    "abstract",
+    "alternative",
+    "annotated_lambda",
+    "annotation",
+    "arguments",
+    "async",
+    "await",
+    "block",
+    "body",
+    "catch_clause",
+    "cause",
+    "class_body",
+    "else",
+    "ensure",
+    "final",
+    "finalizer",
+    "finally_clause",
+    "if_statement",
+    "implements_clause",
+    "import_alias",
+    "lambda_literal",
+    "marker_annotation",
+    "noexcept",
+    "nullable_type",
+    "parameters",
+    "private",
+    "property_modifier",
+    "rescue",
+    "static",
+    "synchronized",
+    "trailing_return_type",
+    "type_arguments",
+    "type_qualifier",
+    "unsafe",
+    "user_type",
+    "value",
+    "volatile",
+];
 
 /// The reasons. The first that fits counts.
 pub(super) const RULES: &[Rule] = &[
@@ -150,6 +195,14 @@ pub(super) const RULES: &[Rule] = &[
         fits: |it| it.side == Side::Terret && it.facts.token_captured,
     },
     Rule {
+        name: "repeated name",
+        why: "A metavariable that is repeated stands for the same tokens, whatever the grammar takes \
+              them for where they stand; `ast-grep` wants the same tree.",
+        example: "`$A = append($A, $$$B)` over Go's `f.x = append(f.x, 1)`, where the second `f.x` \
+                  could be a type",
+        fits: |it| it.side == Side::Terret && it.facts.kinds_differ && repeats_a_name(it.pattern),
+    },
+    Rule {
         name: "parentheses left out",
         why: "Where the language lets one leave out the parentheses of a list, the list is the same \
               without them, and none is an empty one.",
@@ -212,7 +265,7 @@ fn misread(it: &Difference<'_>) -> bool {
     match it.side {
         // Windows of several nodes are no pattern to it at all.
         Side::Terret => it.same == 0 && !it.other_reading.iter().any(ours),
-        Side::AstGrep => it.facts.exact && !it.facts.kinds.iter().any(ours),
+        Side::AstGrep => it.same == 0 && it.facts.exact && !it.facts.kinds.iter().any(ours),
     }
 }
 
@@ -220,7 +273,10 @@ fn misread(it: &Difference<'_>) -> bool {
 fn more(it: &Difference<'_>) -> bool {
     let is_else = |child: &String| matches!(child.as_str(), "else" | "alternative" | "else_clause");
     let otherwise = !it.pattern.contains("else") && it.facts.children.iter().any(is_else);
-    it.side == Side::AstGrep && (it.facts.near.is_some() || otherwise)
+    let optional = |part: &str| OPTIONAL.contains(&part);
+    let near = it.facts.near.as_ref();
+    let near = near.is_some_and(|extras| extras.split(" + ").all(optional));
+    it.side == Side::AstGrep && (near || otherwise)
 }
 
 /// How many members the list outside of all brackets has.
@@ -236,6 +292,16 @@ fn outer_members(pattern: &str) -> usize {
         }
     }
     members
+}
+
+fn repeats_a_name(pattern: &str) -> bool {
+    let names = pattern.split('$').skip(1).filter_map(|rest| {
+        let end = rest.find(|char: char| !char.is_ascii_uppercase());
+        let name = &rest[..end.unwrap_or(rest.len())];
+        (!name.is_empty()).then_some(name)
+    });
+    let mut seen = BTreeSet::new();
+    names.into_iter().any(|name| !seen.insert(name))
 }
 
 /// Whether one member of a list, and only one, stands behind a run.
@@ -298,6 +364,11 @@ mod tests {
         let token = Some("token for a metavariable");
         let left_out = Some("separator left out");
         let comment = Some("comment between parts");
+        let repeated = Some("repeated name");
+        let bare = Some("parentheses left out");
+        let blank = Some("blank behind `#`");
+        let names = Some("several names for one");
+        let member = Some("member left out");
         let rows: &[Row<'_>] = &[
             (Terret, "f($A)", none, None),
             (AstGrep, "f($A)", none, None),
@@ -331,6 +402,12 @@ mod tests {
                 more,
             ),
             (
+                AstGrep,
+                "if $C:",
+                |it| it.near = Some("else + (".to_owned()),
+                None,
+            ),
+            (
                 Terret,
                 "if $C:",
                 |it| it.near = Some("else".to_owned()),
@@ -358,6 +435,29 @@ mod tests {
             (Terret, "g(\"a\", $S)", |it| it.string_parts = vec![2], None),
             (Terret, "let $A", |it| it.token_captured = true, token),
             (AstGrep, "let $A", |it| it.token_captured = true, None),
+            (Terret, "$A = f($A)", |it| it.kinds_differ = true, repeated),
+            (Terret, "$A = f($B)", |it| it.kinds_differ = true, None),
+            (
+                Terret,
+                "f($$$A)",
+                |it| it.bare_runs = Some(vec!["A".to_owned()]),
+                bare,
+            ),
+            (
+                Terret,
+                "f($$$A)",
+                |it| it.bare_runs = Some(vec!["B".to_owned()]),
+                None,
+            ),
+            (Terret, "#if $A", |it| it.text = "# if 1".to_owned(), blank),
+            (Terret, "#if $A", |it| it.text = "#if 1".to_owned(), None),
+            (
+                AstGrep,
+                "val $A",
+                |it| it.children = vec!["multi_variable_declaration".to_owned()],
+                names,
+            ),
+            (AstGrep, "[$$$A]", |it| it.text = "[, 1]".to_owned(), member),
             (Terret, "f($A);", none, left_out),
             (Terret, "f($A);", |it| it.text = "f(1);".to_owned(), None),
             (Terret, "f($A)", |it| it.comment = true, comment),

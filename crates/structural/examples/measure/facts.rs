@@ -94,6 +94,12 @@ impl File {
     fn facts(&self, range: Range<usize>, other_end: Option<usize>) -> Value {
         let root = self.tree.root_node();
         let node = self.around(&range);
+        let nodes: Vec<Node<'_>> = same_place(node).collect();
+        let children: Vec<&str> = nodes.iter().flat_map(|node| children(*node)).collect();
+        let inner_children: Vec<&str> = nodes
+            .iter()
+            .flat_map(|node| inner_children(*node))
+            .collect();
         let text = &self.source[range.start..range.end.min(self.source.len())];
         let cut = &text[..text.len().min(MOST_BYTES)];
         let near = self
@@ -121,7 +127,7 @@ impl File {
             "start": range.start,
             "end": range.end,
             "text": String::from_utf8_lossy(cut),
-            "kinds": same_place(node),
+            "kinds": nodes.iter().map(Node::kind).collect::<Vec<_>>(),
             "exact": node.start_byte() == range.start && node.end_byte() == range.end,
             "error_inside": node.has_error(),
             "comment": holds_comment(node, &range, &captured),
@@ -130,8 +136,9 @@ impl File {
             "members": single.iter().filter_map(|node| Some(members(node.parent()?))).max(),
             "open_members": open_members(node, 4),
             "bare_runs": found.map(|found| self.bare_runs(found)),
-            "children": children(node),
-            "inner_children": inner_children(node),
+            "children": children,
+            "inner_children": inner_children,
+            "kinds_differ": single.iter().any(|node| self.is_other_kind_elsewhere(*node, &range)),
             "utf8": std::str::from_utf8(&self.source).is_ok(),
             "near": near.map(|(_, extras)| extras),
             "read_as": self.kinds,
@@ -184,6 +191,19 @@ impl File {
         bare.map(|(name, _)| name.as_str()).collect()
     }
 
+    /// Whether the same text stands a second time in these bytes and is another kind of code there.
+    fn is_other_kind_elsewhere(&self, node: Node<'_>, range: &Range<usize>) -> bool {
+        let text = &self.source[node.byte_range()];
+        let kinds: Vec<&str> = same_place(node).map(|node| node.kind()).collect();
+        memchr::memmem::find_iter(&self.source[range.clone()], text).any(|at| {
+            let start = range.start + at;
+            let place = start..start + text.len();
+            let other = self.around(&place);
+            other.byte_range() == place
+                && !same_place(other).any(|node| kinds.contains(&node.kind()))
+        })
+    }
+
     /// Of how many nodes the body of a string literal consists; absent if these bytes are none.
     fn string_parts(&self, body: &Range<usize>) -> Option<usize> {
         let inside = body.start.checked_sub(1)?..body.end + 1;
@@ -215,14 +235,9 @@ impl File {
     }
 }
 
-/// The kinds of the node and of those inside it that cover the same bytes.
-fn same_place(node: Node<'_>) -> Vec<&str> {
-    let around = std::iter::successors(Some(node), |inner| {
-        let outer = inner.parent()?;
-        (outer.byte_range() == inner.byte_range()).then_some(outer)
-    });
-    let inside = std::iter::successors(inner(node), |node| inner(*node));
-    around.chain(inside).map(|node| node.kind()).collect()
+/// The node and those inside it that cover the same bytes.
+fn same_place(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    std::iter::successors(Some(node), |node| inner(*node))
 }
 
 fn inner(outer: Node<'_>) -> Option<Node<'_>> {
@@ -275,10 +290,12 @@ fn open_members(node: Node<'_>, depth: usize) -> usize {
         return most;
     }
     loop {
-        let is_body = matches!(
-            cursor.field_name(),
-            Some("body" | "consequence" | "alternative")
-        );
+        // What is done `if` something holds is no body of several lines.
+        let is_body = !node.kind().ends_with("modifier")
+            && matches!(
+                cursor.field_name(),
+                Some("body" | "consequence" | "alternative")
+            );
         let child = cursor.node();
         if child.is_named() && !is_body && !bracketed(child) {
             most = most.max(open_members(child, depth - 1));
