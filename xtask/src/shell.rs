@@ -29,6 +29,11 @@ impl Shell {
         }
     }
 
+    /// Where programs run.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Sets a variable for everything that is run from now on.
     pub(crate) fn set(mut self, name: &str, value: impl Into<OsString>) -> Shell {
         self.env.push((name.into(), Some(value.into())));

@@ -87,7 +87,9 @@ const SOURCES: &[(&str, &str, &str, Source)] = &[
 const STAMP: &str = ".package";
 
 /// The trees that are measured; the others are compared only.
-pub(crate) const MEASURED: &[&str] = &["python", "pi-coding-agent", "effect", "crates", "go"];
+pub(crate) const MEASURED: &[&str] = &["python", "pi-coding-agent", "effect", "crates", AT_HAND];
+/// The one that is measured only where it is at hand.
+pub(crate) const AT_HAND: &str = "go";
 
 enum Source {
     /// The library of the `python3` that is found first, without what is installed into it.

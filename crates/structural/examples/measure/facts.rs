@@ -194,13 +194,11 @@ impl File {
     /// Whether the same text stands a second time in these bytes and is another kind of code there.
     fn is_other_kind_elsewhere(&self, node: Node<'_>, range: &Range<usize>) -> bool {
         let text = &self.source[node.byte_range()];
-        let kinds: Vec<&str> = same_place(node).map(|node| node.kind()).collect();
         memchr::memmem::find_iter(&self.source[range.clone()], text).any(|at| {
             let start = range.start + at;
             let place = start..start + text.len();
             let other = self.around(&place);
-            other.byte_range() == place
-                && !same_place(other).any(|node| kinds.contains(&node.kind()))
+            other.byte_range() == place && other.kind() != node.kind()
         })
     }
 
