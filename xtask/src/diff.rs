@@ -46,7 +46,7 @@ pub(crate) struct Options {
     pub(crate) mib: Option<u64>,
     /// Only these languages; all of them when empty.
     pub(crate) languages: Vec<String>,
-    /// Write the figures to docs.
+    /// Write the figures to docs; those of other languages stay.
     pub(crate) save: bool,
 }
 
@@ -57,10 +57,6 @@ struct Programs {
 
 /// Compares; gives the differences without a reason.
 pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String>> {
-    let begun = Instant::now();
-    if options.save && !options.languages.is_empty() {
-        bail!("the page has figures of all languages: --save takes none");
-    }
     let scratch = workspace.scratch()?;
     let folder = scratch.join("tools");
     let (_, problem) = tools::install(&workspace.shell, &folder, tools::Task::Bench, true)?;
@@ -100,6 +96,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
     let examples_file = scratch.join("diff-structural.txt");
     let mut examples = fs::File::create(&examples_file).context("the examples")?;
     for (name, language) in chosen {
+        let begun = Instant::now();
         let samples = scratch.join("samples").join(name);
         _ = fs::remove_dir_all(&samples);
         let mut rows: Vec<Row> = language
@@ -143,11 +140,16 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
             }
         }
         figures.rows.extend(rows);
+        figures
+            .seconds
+            .insert(name.clone(), begun.elapsed().as_secs());
         fs::remove_dir_all(&samples).context("the samples")?;
     }
-    figures.seconds = begun.elapsed().as_secs();
     if options.save {
         let file = workspace.root.join(JSON);
+        if let Ok(text) = fs::read_to_string(&file) {
+            figures.keep(serde_json::from_str(&text).context(JSON)?);
+        }
         fs::create_dir_all(file.parent().context("it is in a folder")?)?;
         let text = serde_json::to_string_pretty(&figures)? + "\n";
         fs::write(&file, text).context(JSON)?;

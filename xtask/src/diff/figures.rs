@@ -13,7 +13,8 @@ pub(super) struct Figures {
     /// How much of each tree was taken; all of it when absent.
     mib: Option<u64>,
     ast_grep: String,
-    pub(super) seconds: u64,
+    /// How long each language took.
+    pub(super) seconds: BTreeMap<String, u64>,
     /// The names of the rules, in the order of the counts of a row.
     rules: Vec<String>,
     pub(super) trees: Vec<Tree>,
@@ -64,11 +65,34 @@ impl Figures {
         Figures {
             mib,
             ast_grep: ast_grep.to_owned(),
-            seconds: 0,
+            seconds: BTreeMap::new(),
             rules: RULES.iter().map(|rule| rule.name.to_owned()).collect(),
             trees: Vec::new(),
             rows: Vec::new(),
         }
+    }
+
+    /// Takes over what is there of other languages, if it was made in the same way.
+    pub(super) fn keep(&mut self, old: Figures) {
+        let alike =
+            (&old.mib, &old.ast_grep, &old.rules) == (&self.mib, &self.ast_grep, &self.rules);
+        if !alike {
+            return;
+        }
+        let new: BTreeSet<String> = self.seconds.keys().cloned().collect();
+        let other = |language: &String| !new.contains(language);
+        self.trees
+            .extend(old.trees.into_iter().filter(|tree| other(&tree.language)));
+        self.rows
+            .extend(old.rows.into_iter().filter(|row| other(&row.language)));
+        self.seconds.extend(
+            old.seconds
+                .into_iter()
+                .filter(|(language, _)| other(language)),
+        );
+        // The sort is stable: the patterns of a language stay in their order.
+        self.trees.sort_by(|a, b| a.language.cmp(&b.language));
+        self.rows.sort_by(|a, b| a.language.cmp(&b.language));
     }
 
     /// What they lack of what is wanted.
@@ -108,7 +132,7 @@ impl Figures {
             "{part}, without files of more than {} MiB; {}; {} minutes.\n\n",
             MOST_BYTES / 1024 / 1024,
             self.ast_grep,
-            self.seconds.div_ceil(60)
+            self.seconds.values().sum::<u64>().div_ceil(60)
         );
         text += "| language | trees | files | MiB | patterns | Terret | `ast-grep` | same | only Terret | only `ast-grep` | unclassified |\n";
         text += "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
@@ -229,6 +253,21 @@ mod tests {
         );
         figures.rules.pop();
         assert_eq!(figures.problems(&languages()).len(), 3);
+    }
+
+    #[test]
+    fn other_languages_are_kept_when_one_is_run_again() {
+        let mut new = Figures::new(Some(2), "ast-grep 1");
+        new.rows = vec![Row::new("d", "x")];
+        new.seconds.insert("d".to_owned(), 1);
+        let mut old = figures();
+        old.rows.push(Row::new("d", "y"));
+        new.keep(old);
+        let rows: Vec<&str> = new.rows.iter().map(|row| row.pattern.as_str()).collect();
+        assert_eq!(rows, ["a", "b", "x"]);
+        let mut whole = Figures::new(None, "ast-grep 1");
+        whole.keep(figures());
+        assert!(whole.rows.is_empty(), "it was made in another way");
     }
 
     #[test]

@@ -95,6 +95,7 @@ const OPTIONAL: &[&str] = &[
     "final",
     "finalizer",
     "finally_clause",
+    "function_type",
     "if_statement",
     "implements_clause",
     "import_alias",
@@ -114,6 +115,7 @@ const OPTIONAL: &[&str] = &[
     "unsafe",
     "user_type",
     "value",
+    "visibility_modifier",
     "volatile",
 ];
 
@@ -269,10 +271,13 @@ fn misread(it: &Difference<'_>) -> bool {
     }
 }
 
-/// A chain of `else` may be longer than what a near miss may have more.
+/// A chain of `else` may be longer than what a near miss may have more, and `.*` is tokens alone.
 fn more(it: &Difference<'_>) -> bool {
     let is_else = |child: &String| matches!(child.as_str(), "else" | "alternative" | "else_clause");
-    let otherwise = !it.pattern.contains("else") && it.facts.children.iter().any(is_else);
+    let is_all = |child: &String| child == "wildcard_import";
+    let children = &it.facts.children;
+    let otherwise = !it.pattern.contains("else") && children.iter().any(is_else)
+        || !it.pattern.contains('*') && children.iter().any(is_all);
     let optional = |part: &str| OPTIONAL.contains(&part);
     let near = it.facts.near.as_ref();
     let near = near.is_some_and(|extras| extras.split(" + ").all(optional));

@@ -318,7 +318,7 @@ fn comment_at(node: Node<'_>, start: usize) -> Option<usize> {
 
 /// The kinds of the children, and the names of the fields that they are in.
 fn children(node: Node<'_>) -> Vec<&str> {
-    let count = u32::try_from(node.child_count()).unwrap_or(0);
+    let count = node.child_count();
     let kinds = (0..count).filter_map(|at| Some(node.child(at)?.kind()));
     let mut all: Vec<&str> = kinds
         .chain((0..count).filter_map(|at| node.field_name_for_child(at)))
