@@ -208,11 +208,12 @@ pub(super) const RULES: &[Rule] = &[
         name: "parentheses left out",
         why: "Where the language lets one leave out the parentheses of a list, the list is the same \
               without them, and none is an empty one.",
-        example: "`$A.$B($$$C)` over Ruby's `a.b` and `a.b 1`",
+        example: "`$A.$B($$$C)` over Ruby's `a.b` and `a.b 1`, `raise $E, $M` over `raise(E, m)`",
         fits: |it| {
             let written = |name: &String| it.pattern.contains(&format!("($$${name})"));
             let bare = it.facts.bare_runs.iter().flatten();
-            it.side == Side::Terret && bare.into_iter().any(written)
+            let open = bare.into_iter().any(written);
+            it.side == Side::Terret && (open || bare_call(it.pattern, &it.facts.text))
         },
     },
     Rule {
@@ -297,6 +298,19 @@ fn outer_members(pattern: &str) -> usize {
         }
     }
     members
+}
+
+/// Whether the pattern is a word with arguments and no parentheses, and the code has some behind that
+/// word.
+fn bare_call(pattern: &str, text: &str) -> bool {
+    let word = pattern.split_once(" $").map(|(word, _)| word);
+    word.is_some_and(|word| {
+        let is_word = word
+            .chars()
+            .all(|char| char.is_alphanumeric() || char == '_');
+        let rest = text.strip_prefix(word);
+        is_word && !pattern.contains('(') && rest.is_some_and(|rest| rest.starts_with('('))
+    })
 }
 
 fn repeats_a_name(pattern: &str) -> bool {
@@ -454,6 +468,8 @@ mod tests {
                 |it| it.bare_runs = Some(vec!["B".to_owned()]),
                 None,
             ),
+            (Terret, "f $A", |it| it.text = "f(1)".to_owned(), bare),
+            (Terret, "f $A", |it| it.text = "g(1)".to_owned(), None),
             (Terret, "#if $A", |it| it.text = "# if 1".to_owned(), blank),
             (Terret, "#if $A", |it| it.text = "#if 1".to_owned(), None),
             (
