@@ -19,6 +19,7 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use crate::diff;
 use crate::shell::{self, Shell};
 use crate::workspace::Workspace;
 use corpora::{Corpora, Corpus};
@@ -160,6 +161,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
         }));
         problems.extend(page::problems(workspace, PAGE, &blocks(&outcome))?);
     }
+    problems.extend(diff::check(workspace)?);
     Ok(problems)
 }
 
@@ -192,13 +194,13 @@ fn measure_all(suite: &Suite, runs: u16) -> Result<Vec<Measured>> {
         eprintln!("round {round} of {runs}");
         for (index, case) in suite.cases.iter().enumerate() {
             if round == 0 {
-                let (sample, answer) = measure::once(|| case.command(suite), case.ask)?;
+                let (sample, answer) = measure::once(case.command(suite)?, case.ask)?;
                 answers.push(answer);
                 often.push(if sample.wall < SHORT { SHORT_RUNS } else { 1 });
                 continue;
             }
             for _ in 0..often[index] {
-                samples[index].push(measure::once(|| case.command(suite), case.ask)?.0);
+                samples[index].push(measure::once(case.command(suite)?, case.ask)?.0);
             }
         }
     }

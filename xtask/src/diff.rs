@@ -1,13 +1,20 @@
 //! `cargo xtask diff-structural`: runs many patterns by Terret and by `ast-grep` over the same trees.
 //! Every difference is of a kind that is known, or the task fails.
+//!
+//! What came out last is kept in `docs/benchmarks/structural-diff.json`; the tables of
+//! `docs/benchmarks.md` are made from it.
 
+mod figures;
+mod patterns;
 mod rules;
+mod sample;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -16,39 +23,40 @@ use crate::bench::{self, corpora, page};
 use crate::shell::{self, Shell};
 use crate::tools;
 use crate::workspace::Workspace;
+use figures::{Figures, Row, Tree};
+use patterns::Pattern;
 use rules::{Difference, Facts, RULES, Side};
 
-const PATTERNS: &str = include_str!("../data/diff-structural.toml");
 const PAGE: &str = "docs/benchmarks.md";
+const JSON: &str = "docs/benchmarks/structural-diff.json";
+/// The place on the page.
+const BLOCK: &str = "structural: differential";
 /// How many differences without a reason are printed.
-const SHOWN: usize = 20;
-/// Generated sources of many megabytes say the same over and over.
-const MOST_BYTES: u64 = 1024 * 1024;
+const SHOWN: usize = 40;
+/// For each pattern and reason so many differences are written to a file, to be read by somebody.
+const EXAMPLES: usize = 5;
 
 /// A place: its file, and its bytes.
 type Place = (String, usize, usize);
+
+/// What to run.
+#[derive(Debug, Default)]
+pub(crate) struct Options {
+    /// About so much of each tree; all of it when absent.
+    pub(crate) mib: Option<u64>,
+    /// Only these languages; all of them when empty.
+    pub(crate) languages: Vec<String>,
+    /// Write the figures to docs; those of other languages stay.
+    pub(crate) save: bool,
+}
 
 struct Programs {
     shell: Shell,
     path: Vec<PathBuf>,
 }
 
-/// What came out for one language.
-#[derive(Default)]
-struct Figures {
-    trees: BTreeSet<String>,
-    files: usize,
-    bytes: u64,
-    patterns: BTreeSet<String>,
-    same: usize,
-    /// For each rule how many differences it explains, those of Terret first.
-    explained: Vec<[usize; 2]>,
-    unexplained: Vec<String>,
-}
-
-/// Compares; gives the differences without a reason. `mib` is how much of each tree is taken, every
-/// so many files one; all of it when it is absent.
-pub(crate) fn run(workspace: &Workspace, mib: Option<u64>, save: bool) -> Result<Vec<String>> {
+/// Compares; gives the differences without a reason.
+pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String>> {
     let scratch = workspace.scratch()?;
     let folder = scratch.join("tools");
     let (_, problem) = tools::install(&workspace.shell, &folder, tools::Task::Bench, true)?;
@@ -57,108 +65,142 @@ pub(crate) fn run(workspace: &Workspace, mib: Option<u64>, save: bool) -> Result
     }
     let mut path = vec![bench::build(workspace, &scratch.join("diff"))?];
     path.extend(tools::bins(&folder));
-    let patterns: BTreeMap<String, Vec<String>> =
-        toml::from_str(PATTERNS).context("xtask/data/diff-structural.toml")?;
-    let corpora = corpora::get(workspace)?;
-    corpora
-        .missing
+    let languages = patterns::read()?;
+    if let Some(unknown) = options
+        .languages
         .iter()
-        .for_each(|missing| println!("{missing}"));
+        .find(|name| !languages.contains_key(*name))
+    {
+        bail!("no patterns of {unknown}");
+    }
+    let chosen: Vec<_> = languages
+        .iter()
+        .filter(|(name, _)| options.languages.is_empty() || options.languages.contains(name))
+        .collect();
+    let trees: BTreeSet<&str> = chosen
+        .iter()
+        .flat_map(|(_, language)| language.trees.iter().map(String::as_str))
+        .collect();
+    let corpora = corpora::get(workspace, |name| trees.contains(name))?;
+    for missing in &corpora.missing {
+        println!("{missing}");
+    }
 
-    let samples = scratch.join("samples");
-    _ = fs::remove_dir_all(&samples);
-    let mut all: BTreeMap<String, Figures> = BTreeMap::new();
-    for (language, patterns) in &patterns {
-        let extensions: &[&str] = match language.as_str() {
-            "c" => &["c", "h"],
-            "python" => &["py"],
-            "typescript" => &["ts"],
-            "rust" => &["rs"],
-            "go" => &["go"],
-            other => bail!("which files are {other}?"),
-        };
-        // The sources of crates hold C, too.
-        let tree_language = if language == "c" { "rust" } else { language };
-        let figures = all.entry(language.clone()).or_default();
-        figures.explained = vec![[0, 0]; RULES.len()];
-        for corpus in corpora
-            .found
+    let version = Programs {
+        shell: Shell::new(&scratch),
+        path: path.clone(),
+    };
+    let version = shell::read(version.command("ast-grep", &["--version"])?)?;
+    let mut figures = Figures::new(options.mib, version.trim());
+    let mut unexplained = Vec::new();
+    let examples_file = scratch.join("diff-structural.txt");
+    let mut examples = fs::File::create(&examples_file).context("the examples")?;
+    for (name, language) in chosen {
+        let begun = Instant::now();
+        let samples = scratch.join("samples").join(name);
+        _ = fs::remove_dir_all(&samples);
+        let mut rows: Vec<Row> = language
+            .patterns
             .iter()
-            .filter(|corpus| corpus.language == tree_language)
-        {
+            .map(|pattern| Row::new(name, pattern.text()))
+            .collect();
+        for corpus in &corpora.found {
+            if !language.trees.contains(&corpus.name) {
+                continue;
+            }
+            let to = samples.join(&corpus.name);
             let from = corpora.folder.join(&corpus.name);
-            let to = samples.join(language).join(&corpus.name);
-            let (files, bytes) = sample(&from, &to, extensions, mib)?;
-            figures.files += files;
-            figures.bytes += bytes;
-            figures.trees.insert(corpus.name.clone());
+            let (files, bytes) = sample::take(&from, &to, &language.files, options.mib)?;
+            figures.trees.push(Tree {
+                language: name.clone(),
+                name: corpus.name.clone(),
+                about: corpus.about.clone(),
+                files,
+                bytes,
+            });
             let programs = Programs {
                 shell: Shell::new(&to),
                 path: path.clone(),
             };
-            for pattern in patterns {
-                eprintln!("{language}, {}: {pattern:?}", corpus.name);
-                compare(&programs, language, pattern, figures)?;
+            for (pattern, row) in language.patterns.iter().zip(&mut rows) {
+                eprintln!("{name}, {}: {:?}", corpus.name, pattern.text());
+                let differences = compare(&programs, name, pattern, row)?;
+                unexplained.extend(differences.unexplained);
+                for (key, lines) in differences.examples {
+                    let pattern = pattern.text();
+                    write!(
+                        examples,
+                        "
+{name} {pattern:?}, {key}
+{}",
+                        lines.concat()
+                    )
+                    .context("the examples")?;
+                }
             }
         }
+        figures.rows.extend(rows);
+        figures
+            .seconds
+            .insert(name.clone(), begun.elapsed().as_secs());
+        fs::remove_dir_all(&samples).context("the samples")?;
     }
-    let text = table(&all, mib);
-    match save {
-        true => page::write(workspace, PAGE, &[("structural: differential", text)])?,
-        false => println!("{text}"),
-    }
-    Ok(all
-        .into_values()
-        .flat_map(|figures| figures.unexplained)
-        .collect())
-}
-
-/// Copies every so many files, in the order of their paths, so that it comes to about `mib`.
-fn sample(from: &Path, to: &Path, extensions: &[&str], mib: Option<u64>) -> Result<(usize, u64)> {
-    let mut files = Vec::new();
-    list(from, extensions, &mut files)?;
-    files.sort();
-    let all: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-    let step = mib.map_or(1, |mib| all.div_ceil(mib * 1024 * 1024).max(1));
-    let step = usize::try_from(step).context("a huge tree")?;
-    let (mut count, mut total) = (0, 0);
-    for (file, bytes) in files.iter().skip(step / 2).step_by(step) {
-        let target = to.join(file.strip_prefix(from).context("it is inside")?);
-        fs::create_dir_all(target.parent().context("it is in a folder")?)?;
-        fs::copy(file, &target).with_context(|| file.display().to_string())?;
-        count += 1;
-        total += bytes;
-    }
-    fs::create_dir_all(to)?;
-    Ok((count, total))
-}
-
-fn list(folder: &Path, extensions: &[&str], files: &mut Vec<(PathBuf, u64)>) -> Result<()> {
-    for item in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let item = item.context("a folder")?;
-        let (kind, path) = (item.file_type().context("a file")?, item.path());
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if kind.is_dir() {
-            list(&path, extensions, files)?;
-        } else if kind.is_file() && extension.is_some_and(|found| extensions.contains(&found)) {
-            let bytes = item.metadata().context("a file")?.len();
-            files.extend((bytes <= MOST_BYTES).then_some((path, bytes)));
+    if options.save {
+        let file = workspace.root.join(JSON);
+        if let Ok(text) = fs::read_to_string(&file) {
+            figures.keep(serde_json::from_str(&text).context(JSON)?);
         }
+        fs::create_dir_all(file.parent().context("it is in a folder")?)?;
+        let text = serde_json::to_string_pretty(&figures)? + "\n";
+        fs::write(&file, text).context(JSON)?;
+        page::write(workspace, PAGE, &[(BLOCK, figures.tables())])?;
+    } else {
+        println!("{}", figures.tables());
     }
-    Ok(())
+    println!("{}", figures.by_pattern());
+    println!(
+        "differences with their reasons, some of each: {}",
+        examples_file.display()
+    );
+    Ok(unexplained)
+}
+
+/// What is wrong with the tables in docs; it runs nothing.
+pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
+    let text = fs::read_to_string(workspace.root.join(JSON)).context(JSON)?;
+    let figures: Figures = serde_json::from_str(&text).context(JSON)?;
+    let mut problems = figures.problems(&patterns::read()?);
+    problems.extend(page::problems(
+        workspace,
+        PAGE,
+        &[(BLOCK, figures.tables())],
+    )?);
+    Ok(problems)
+}
+
+/// The differences of one pattern.
+#[derive(Default)]
+struct Differences {
+    /// For each reason, and what it depends on, some lines.
+    examples: BTreeMap<String, Vec<String>>,
+    unexplained: Vec<String>,
 }
 
 /// Runs one pattern on both sides and finds the reason of each difference.
 fn compare(
     programs: &Programs,
     language: &str,
-    pattern: &str,
-    figures: &mut Figures,
-) -> Result<()> {
-    figures.patterns.insert(pattern.to_owned());
-    let (ours, unfinished) = programs.terret(language, pattern)?;
+    pattern: &Pattern,
+    row: &mut Row,
+) -> Result<Differences> {
+    let text = pattern.text();
+    let (ours, unfinished) = programs.terret(language, text)?;
     let theirs = programs.ast_grep(language, pattern)?;
-    figures.same += ours.intersection(&theirs).count();
+    row.terret += ours.len();
+    row.ast_grep += theirs.len();
+    let same = ours.intersection(&theirs).count();
+    row.same += same;
+    let mut differences = Differences::default();
     let mut reading = None;
     for (side, here, there) in [
         (Side::Terret, &ours, &theirs),
@@ -172,45 +214,53 @@ fn compare(
             Some(reading) => reading,
             None => reading.insert(programs.reading(language, pattern)?),
         };
-        let facts = programs.facts(language, pattern, &only)?;
+        let facts = programs.facts(language, text, &only, there)?;
         if facts.len() != only.len() {
             bail!("{} places, facts of {}", only.len(), facts.len());
         }
         for facts in &facts {
-            let tail = tail(programs, facts, there)?;
             let class = rules::classify(&Difference {
                 side,
-                pattern,
+                pattern: text,
                 facts,
                 other_reading: reading,
-                tail: tail.as_deref(),
+                same,
                 unfinished: unfinished.contains(&facts.path),
             });
-            match class {
-                Some(rule) => figures.explained[rule][usize::from(side == Side::AstGrep)] += 1,
-                None => figures.unexplained.push(format!(
-                    "{language} {pattern:?}: only {side:?} finds {}:{}..{}: {:?}",
-                    facts.path, facts.start, facts.end, facts.text
-                )),
+            let line = format!(
+                "{side:?} {}:{}..{}: {:?}",
+                facts.path, facts.start, facts.end, facts.text
+            );
+            let key = match class {
+                Some(rule) => {
+                    row.explained[rule][usize::from(side == Side::AstGrep)] += 1;
+                    let near = facts.near.as_deref().unwrap_or_default();
+                    format!("{}: {side:?} {near}", RULES[rule].name)
+                }
+                None => {
+                    row.unexplained += 1;
+                    differences
+                        .unexplained
+                        .push(format!("{language} {text:?}: only {line}"));
+                    let near = facts.near.as_deref().unwrap_or_default();
+                    format!("UNCLASSIFIED: {side:?} {near}")
+                }
+            };
+            let lines = differences.examples.entry(key).or_default();
+            if lines.len() < EXAMPLES {
+                lines.push(format!("  {line}\n"));
             }
         }
     }
-    Ok(())
+    Ok(differences)
 }
 
-/// What lies between the end of this match and that of the other side's that begins with it.
-fn tail(programs: &Programs, facts: &Facts, there: &BTreeSet<Place>) -> Result<Option<String>> {
-    let of_place =
-        (facts.path.clone(), facts.start, 0)..=(facts.path.clone(), facts.start, usize::MAX);
-    let Some((_, _, end)) = there
-        .range(of_place)
-        .min_by_key(|(_, _, end)| end.abs_diff(facts.end))
-    else {
-        return Ok(None);
-    };
-    let source = fs::read(programs.shell.folder().join(&facts.path)).context("a sample")?;
-    let tail = source.get(facts.end.min(*end)..facts.end.max(*end));
-    Ok(tail.map(|tail| String::from_utf8_lossy(tail).into_owned()))
+/// Where the other side's match ends that begins at the same place, the nearest if there are several.
+fn other_end(place: &Place, there: &BTreeSet<Place>) -> Option<usize> {
+    let (path, start, end) = place;
+    let all = (path.clone(), *start, 0)..=(path.clone(), *start, usize::MAX);
+    let ends = there.range(all).map(|(_, _, other)| *other);
+    ends.min_by_key(|other| other.abs_diff(*end))
 }
 
 impl Programs {
@@ -233,46 +283,64 @@ impl Programs {
         Ok((places, unfinished))
     }
 
-    fn ast_grep(&self, language: &str, pattern: &str) -> Result<BTreeSet<Place>> {
-        let args = ["run", "-l", language, "-p", pattern, "--json=stream", "."];
-        let output = self
-            .command("ast-grep", &args)?
-            .output()
-            .context("ast-grep")?;
-        // A pattern that it can't read is an error to it, and nothing found is one, too.
-        let text = String::from_utf8_lossy(&output.stdout);
-        let places = text.lines().map(|line| {
-            let line: Value = serde_json::from_str(line).context("what ast-grep says")?;
-            place(&line["range"]["byteOffset"], &line["file"])
-        });
-        places.collect()
+    fn ast_grep(&self, language: &str, pattern: &Pattern) -> Result<BTreeSet<Place>> {
+        let mut places = BTreeSet::new();
+        for arguments in pattern.arguments() {
+            let all = [
+                &["run", "-l", language][..],
+                &arguments[..],
+                &["--json=stream", "."],
+            ];
+            let output = self
+                .command("ast-grep", &all.concat())?
+                .output()
+                .context("ast-grep")?;
+            // A pattern that it can't read is an error to it, and nothing found is one, too.
+            let said = String::from_utf8_lossy(&output.stderr);
+            if !pattern.is_alone() && !said.trim().is_empty() {
+                bail!("ast-grep, {arguments:?}: {said}");
+            }
+            for line in String::from_utf8_lossy(&output.stdout).lines() {
+                let line: Value = serde_json::from_str(line).context("what ast-grep says")?;
+                places.insert(place(&line["range"]["byteOffset"], &line["file"])?);
+            }
+        }
+        Ok(places)
     }
 
     /// The kinds of the nodes that are all of the pattern to `ast-grep`; none if it can't read it.
-    fn reading(&self, language: &str, pattern: &str) -> Result<BTreeSet<String>> {
+    fn reading(&self, language: &str, pattern: &Pattern) -> Result<BTreeSet<String>> {
         let empty = tempfile::tempdir().context("a folder")?;
         let at = empty.path().to_str().context("a path that is not text")?;
-        let args = [
-            "run",
-            "-l",
-            language,
-            "-p",
-            pattern,
-            "--debug-query=ast",
-            at,
-        ];
-        let output = self
-            .command("ast-grep", &args)?
-            .output()
-            .context("ast-grep")?;
-        let said = [output.stdout, output.stderr].concat();
-        Ok(all_of_it(&String::from_utf8_lossy(&said)))
+        let mut kinds = BTreeSet::new();
+        for arguments in pattern.arguments() {
+            let all = [
+                &["run", "-l", language][..],
+                &arguments[..],
+                &["--debug-query=pattern", at],
+            ];
+            let output = self
+                .command("ast-grep", &all.concat())?
+                .output()
+                .context("ast-grep")?;
+            let said = [output.stdout, output.stderr].concat();
+            kinds.extend(all_of_it(&String::from_utf8_lossy(&said)));
+        }
+        Ok(kinds)
     }
 
-    fn facts(&self, language: &str, pattern: &str, places: &[&Place]) -> Result<Vec<Facts>> {
+    fn facts(
+        &self,
+        language: &str,
+        pattern: &str,
+        places: &[&Place],
+        there: &BTreeSet<Place>,
+    ) -> Result<Vec<Facts>> {
         let mut input = tempfile::tempfile().context("a temporary file")?;
-        for (path, start, end) in places {
-            let line = serde_json::json!({ "path": path, "start": start, "end": end });
+        for place in places {
+            let (path, start, end) = place;
+            let other_end = other_end(place, there);
+            let line = serde_json::json!({ "path": path, "start": start, "end": end, "other_end": other_end });
             writeln!(input, "{line}").context("a temporary file")?;
         }
         std::io::Seek::rewind(&mut input).context("a temporary file")?;
@@ -298,70 +366,32 @@ fn place(range: &Value, path: &Value) -> Result<Place> {
     Ok((path.to_owned(), number("start")?, number("end")?))
 }
 
-/// Of a printed tree (`  kind (0,0)-(0,9)`, two spaces a level) the kinds from the first line down as
-/// long as they cover the same text.
-fn all_of_it(tree: &str) -> BTreeSet<String> {
-    let nodes = tree.lines().filter_map(|line| {
-        let (kind, range) = line.trim().rsplit_once(' ')?;
-        let kind = kind.rsplit(' ').next()?;
-        range.starts_with('(').then_some((kind, range))
-    });
-    let mut kinds = BTreeSet::new();
-    let mut whole = None;
-    for (kind, range) in nodes {
-        if *whole.get_or_insert(range) != range {
-            break;
-        }
-        kinds.insert(kind.to_owned());
-    }
-    kinds
-}
-
-fn table(all: &BTreeMap<String, Figures>, mib: Option<u64>) -> String {
-    let part = match mib {
-        Some(mib) => {
-            format!("`cargo xtask diff-structural --mib {mib}`: about {mib} MiB of each tree")
-        }
-        None => "`cargo xtask diff-structural`: the whole trees".to_owned(),
+/// Of a printed pattern (a node a line with its kind first, two spaces a level) the kinds from the
+/// root down as long as a node has one child.
+fn all_of_it(said: &str) -> BTreeSet<String> {
+    let Some((_, tree)) = said.split_once("Debug Pattern:\n") else {
+        return BTreeSet::new();
     };
-    let mut text = format!(
-        "{part}, without files of more than {} MiB.\n\n",
-        MOST_BYTES / 1024 / 1024
-    );
-    text += "| language | trees | files | MiB | patterns | matches of both | only Terret | only `ast-grep` | unexplained |\n";
-    text += "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
-    for (language, figures) in all {
-        let sum = |side: usize| {
-            figures
-                .explained
-                .iter()
-                .map(|counts| counts[side])
-                .sum::<usize>()
-        };
-        let trees: Vec<&str> = figures.trees.iter().map(String::as_str).collect();
-        text += &format!(
-            "| {language} | {} | {} | {:.1} | {} | {} | {} | {} | {} |\n",
-            trees.join(", "),
-            figures.files,
-            figures.bytes as f64 / 1048576.0,
-            figures.patterns.len(),
-            figures.same,
-            sum(0),
-            sum(1),
-            figures.unexplained.len()
-        );
-    }
-    text +=
-        "\n| why | only Terret | only `ast-grep` | what it means |\n| --- | ---: | ---: | --- |\n";
-    for (index, (name, means, _)) in RULES.iter().enumerate() {
-        let sum = |side: usize| {
-            all.values()
-                .map(|figures| figures.explained[index][side])
-                .sum::<usize>()
-        };
-        text += &format!("| {name} | {} | {} | {means} |\n", sum(0), sum(1));
-    }
-    text
+    let nodes: Vec<(usize, &str)> = tree
+        .lines()
+        .take_while(|line| !line.is_empty())
+        .map(|line| {
+            let node = line.trim_start();
+            let kind = node.split(' ').next().unwrap_or_default();
+            ((line.len() - node.len()) / 2, kind)
+        })
+        .collect();
+    let alone =
+        |(level, _): &&(usize, &str)| nodes.iter().filter(|(at, _)| at == level).count() == 1;
+    let spine = nodes
+        .iter()
+        .enumerate()
+        .take_while(|(at, (level, _))| at == level);
+    spine
+        .map(|(_, node)| node)
+        .take_while(alone)
+        .map(|(_, kind)| (*kind).to_owned())
+        .collect()
 }
 
 /// Prints the first differences without a reason.
@@ -378,33 +408,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_enough_patterns() {
-        let patterns: BTreeMap<String, Vec<String>> = toml::from_str(PATTERNS).expect("a table");
-        assert!(patterns.values().map(Vec::len).sum::<usize>() >= 50);
-    }
-
-    #[test]
     fn a_pattern_is_what_covers_all_of_it() {
-        let tree = "Debug AST:\nsource_file (0,0)-(0,9)\n  statement (0,0)-(0,9)\n    body: block (0,3)-(0,9)\n";
-        let kinds = all_of_it(tree);
+        let said = "warning\nDebug Pattern:\nstatement\n  call\n    MetaVar $F\n    arguments\n      (\n\n";
         assert_eq!(
-            kinds,
-            ["source_file".to_owned(), "statement".to_owned()].into()
+            all_of_it(said),
+            ["statement".to_owned(), "call".to_owned()].into()
         );
         assert!(all_of_it("Error: cannot parse").is_empty());
     }
 
     #[test]
-    fn a_sample_is_every_so_many_files() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let from = folder.path().join("from");
-        fs::create_dir_all(&from).expect("made");
-        for name in ["a.rs", "b.rs", "c.rs", "d.rs", "e.txt"] {
-            fs::write(from.join(name), vec![b' '; 1024 * 1024]).expect("written");
-        }
-        let to = folder.path().join("to");
-        let (files, bytes) = sample(&from, &to, &["rs"], Some(2)).expect("copied");
-        assert_eq!((files, bytes), (2, 2 * 1024 * 1024));
-        assert!(to.join("b.rs").exists() && to.join("d.rs").exists());
+    fn the_nearest_end_of_the_same_start_counts() {
+        let place = |start, end| ("a".to_owned(), start, end);
+        let there = [place(1, 9), place(1, 20), place(2, 10)].into();
+        assert_eq!(other_end(&place(1, 11), &there), Some(9));
+        assert_eq!(other_end(&place(3, 11), &there), None);
     }
 }

@@ -19,6 +19,7 @@ mod package;
 mod readme;
 mod report;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 mod tools;
@@ -65,10 +66,20 @@ enum Task {
     },
     /// Runs patterns by Terret and by `ast-grep`; fails on a difference that has no known reason
     DiffStructural {
+        /// The languages to compare; all of them if none is named
+        languages: Vec<String>,
         /// Take about so many MiB of each tree in place of all of it
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         mib: Option<u64>,
         /// Write the figures to docs/benchmarks.md
+        #[arg(long)]
+        save: bool,
+    },
+    /// Runs proofs that take long, of which `test` runs a part or nothing
+    Soak {
+        /// Which; all of them if none is named
+        proofs: Vec<soak::Proof>,
+        /// Write the figures of those that have some to docs
         #[arg(long)]
         save: bool,
     },
@@ -121,11 +132,21 @@ fn run(task: Task) -> Result<bool> {
             readme::run(&workspace)?;
             return Ok(true);
         }
-        Task::DiffStructural { mib, save } => {
-            let unexplained = diff::run(&workspace, mib, save)?;
+        Task::DiffStructural {
+            languages,
+            mib,
+            save,
+        } => {
+            let options = diff::Options {
+                mib,
+                languages,
+                save,
+            };
+            let unexplained = diff::run(&workspace, &options)?;
             diff::show(&unexplained);
             return Ok(unexplained.is_empty());
         }
+        Task::Soak { proofs, save } => soak::run(&workspace, &proofs, save, &mut report),
         Task::Bench { family, runs, then } => {
             let problems = bench::run(&workspace, family, runs, then.chosen())?;
             problems.iter().for_each(|problem| println!("{problem}"));

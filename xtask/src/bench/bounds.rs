@@ -2,7 +2,7 @@
 //! measured.
 
 use super::page::number;
-use super::{Measured, Outcome};
+use super::{Measured, Outcome, corpora};
 
 /// Commands of others on a machine that is busier leave no second core to use.
 const IDLE: f64 = 0.5;
@@ -52,19 +52,10 @@ pub(super) fn rows(outcome: &Outcome) -> Vec<Row> {
     for corpus in &outcome.corpora {
         rows.extend(of_corpus(outcome, &corpus.name, &corpus.language));
     }
-    for language in ["python", "typescript", "rust"] {
-        if !outcome
-            .corpora
-            .iter()
-            .any(|corpus| corpus.language == language)
-        {
-            rows.push(row(
-                "",
-                &format!("a tree of {language}"),
-                Bound::Told,
-                "",
-                None,
-            ));
+    for name in corpora::MEASURED {
+        let found = outcome.corpora.iter().any(|corpus| corpus.name == *name);
+        if !found && *name != corpora::AT_HAND {
+            rows.push(row(name, "the tree", Bound::Told, "", None));
         }
     }
     let largest = outcome.corpora.iter().max_by_key(|corpus| corpus.bytes);
@@ -332,10 +323,7 @@ mod tests {
             .into_iter()
             .filter(|row| row.measured.is_none());
         assert_eq!(missing.count(), rows(&outcome(&[])).len());
-        assert_eq!(
-            row_of(&outcome(&[]), "a tree of rust"),
-            (None, "not measured")
-        );
+        assert_eq!(row_of(&outcome(&[]), "the tree"), (None, "not measured"));
     }
 
     #[test]

@@ -45,7 +45,51 @@ const SOURCES: &[(&str, &str, &str, Source)] = &[
     ("effect", "typescript", "ts", Source::Npm("effect", "4.1.0")),
     ("crates", "rust", "rs", Source::Crates),
     ("go", "go", "go", Source::GoLibrary),
+    (
+        "lodash",
+        "javascript",
+        "js",
+        Source::Npm("lodash", "4.17.21"),
+    ),
+    (
+        "webpack",
+        "javascript",
+        "js",
+        Source::Npm("webpack", "5.113.0"),
+    ),
+    (
+        "react-native",
+        "kotlin",
+        "kt",
+        Source::Npm("react-native", "0.88.1"),
+    ),
+    (
+        "react-native-0.72",
+        "java",
+        "java",
+        Source::Npm("react-native", "0.72.17"),
+    ),
+    (
+        "capacitor-ios",
+        "swift",
+        "swift",
+        Source::Npm("@capacitor/ios", "7.0.0"),
+    ),
+    (
+        "ruby",
+        "ruby",
+        "rb",
+        Source::Debian(&["libruby3.1", "libruby3.3"]),
+    ),
 ];
+
+/// The file in an unpacked package that says which it is.
+const STAMP: &str = ".package";
+
+/// The trees that are measured; the others are compared only.
+pub(crate) const MEASURED: &[&str] = &["python", "pi-coding-agent", "effect", "crates", AT_HAND];
+/// The one that is measured only where it is at hand.
+pub(crate) const AT_HAND: &str = "go";
 
 enum Source {
     /// The library of the `python3` that is found first, without what is installed into it.
@@ -54,17 +98,23 @@ enum Source {
     Npm(&'static str, &'static str),
     /// Whatever crates cargo has unpacked to build this and other workspaces.
     Crates,
+    /// That of the `go` that is found first, else of a package of Debian's.
     GoLibrary,
+    /// The first of these packages of Debian's that there is, unpacked and not installed.
+    Debian(&'static [&'static str]),
 }
 
-/// Every tree that is to be had; what is there already is taken as it is.
-pub(crate) fn get(workspace: &Workspace) -> Result<Corpora> {
+/// Every tree that is wanted and is to be had; what is there already is taken as it is.
+pub(crate) fn get(workspace: &Workspace, wanted: impl Fn(&str) -> bool) -> Result<Corpora> {
     let mut corpora = Corpora {
         folder: workspace.scratch()?.join("corpora"),
         ..Corpora::default()
     };
     fs::create_dir_all(&corpora.folder).context("target/xtask/corpora")?;
     for (name, language, extension, source) in SOURCES {
+        if !wanted(name) {
+            continue;
+        }
         let folder = corpora.folder.join(name);
         let about = match source.get(workspace, &folder, extension) {
             Ok(about) => about,
@@ -116,12 +166,15 @@ impl Source {
                 Ok("the sources of the crates that cargo has unpacked".to_owned())
             }
             Source::GoLibrary => {
-                let root = shell::read(shell.command("go", &["env", "GOROOT"]))
-                    .context("Go's sources are not at hand")?;
+                let root = shell::read(shell.command("go", &["env", "GOROOT"]));
+                let (Ok(root), false) = (root, folder.join(STAMP).exists()) else {
+                    return debian(&["golang-1.19-src", "golang-1.24-src"], folder);
+                };
                 let version = shell::read(shell.command("go", &["env", "GOVERSION"]))?;
                 link(&Path::new(root.trim()).join("src"), folder)?;
                 Ok(format!("the sources of {}", version.trim()))
             }
+            Source::Debian(packages) => debian(packages, folder),
         }
     }
 }
@@ -159,6 +212,35 @@ fn unpack(workspace: &Workspace, package: &str, folder: &Path) -> Result<()> {
     shell::pass(shell.command("tar", &["xzf", archive, "-C", at]))?;
     fs::rename(half.join("package"), folder).with_context(|| folder.display().to_string())?;
     fs::remove_dir_all(&half).context("a folder for a package")
+}
+
+/// Unpacks the first of the packages that there is; says which it was, as its folder is named.
+fn debian(packages: &[&str], folder: &Path) -> Result<String> {
+    let about = |package: &str| format!("the package `{package}` of Debian");
+    if let Ok(package) = fs::read_to_string(folder.join(STAMP)) {
+        return Ok(about(&package));
+    }
+    let half = folder.with_extension("half");
+    _ = fs::remove_dir_all(&half);
+    fs::create_dir_all(&half).context("a folder for a package")?;
+    let shell_there = shell::Shell::new(&half);
+    let got = packages.iter().find(|package| {
+        let download = shell_there.command("apt-get", &["download", "-qq", package]);
+        shell::read(download).is_ok()
+    });
+    let Some(package) = got else {
+        fs::remove_dir_all(&half).context("a folder for a package")?;
+        bail!("apt-get gives none of {}", packages.join(", "));
+    };
+    let archive = fs::read_dir(&half).context("a folder for a package")?;
+    let archive = archive.flatten().next().context("nothing was downloaded")?;
+    let archive = archive.path();
+    let words = ["-x", archive.to_str().context("a path")?, "tree"];
+    shell::pass(shell_there.command("dpkg", &words))?;
+    fs::write(half.join("tree").join(STAMP), package).context("a folder for a package")?;
+    fs::rename(half.join("tree"), folder).with_context(|| folder.display().to_string())?;
+    fs::remove_dir_all(&half).context("a folder for a package")?;
+    Ok(about(package))
 }
 
 fn link(to: &Path, folder: &Path) -> Result<()> {

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek};
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -32,22 +31,8 @@ pub(super) struct Sample {
     pub(super) peak: u64,
 }
 
-/// SIGTERM: someone else on the machine ended it. What dies by itself dies of another signal.
-const ENDED: i32 = 15;
-const TRIES: usize = 5;
-
-/// Runs it to its end; gives its answer, too. A run that someone else ended is made again.
-pub(super) fn once(command: impl Fn() -> Result<Command>, ask: Ask) -> Result<(Sample, String)> {
-    for _ in 1..TRIES {
-        if let Some(done) = one(command()?, ask)? {
-            return Ok(done);
-        }
-    }
-    one(command()?, ask)?.context("it was ended again and again")
-}
-
-/// Nothing if someone else ended it.
-fn one(mut command: Command, ask: Ask) -> Result<Option<(Sample, String)>> {
+/// Runs it to its end; gives its answer, too.
+pub(super) fn once(mut command: Command, ask: Ask) -> Result<(Sample, String)> {
     let shown = shell::line(&command);
     let mut errors = tempfile::tempfile().context("a temporary file")?;
     command.stderr(errors.try_clone().context("a temporary file")?);
@@ -66,9 +51,6 @@ fn one(mut command: Command, ask: Ask) -> Result<Option<(Sample, String)>> {
     let used = child.wait4().with_context(|| shown.clone())?;
     let wall = first.unwrap_or_else(|| begun.elapsed());
 
-    if used.status.signal() == Some(ENDED) {
-        return Ok(None);
-    }
     let (lines, last) = read(&mut output)?;
     let ended = used.status.success() || ask == Ask::Lines && used.status.code() == Some(1);
     if !ended {
@@ -87,7 +69,7 @@ fn one(mut command: Command, ask: Ask) -> Result<Option<(Sample, String)>> {
         cpu,
         peak: used.rusage.maxrss,
     };
-    Ok(Some((sample, answer)))
+    Ok((sample, answer))
 }
 
 /// When the first byte came, if one did; the rest is read so that nothing makes the command fail.
@@ -129,7 +111,7 @@ mod tests {
     use crate::shell::Shell;
 
     fn sh(script: &str, ask: Ask) -> Result<(Sample, String)> {
-        once(|| Ok(Shell::new(".").command("sh", &["-c", script])), ask)
+        once(Shell::new(".").command("sh", &["-c", script]), ask)
     }
 
     #[test]
@@ -165,19 +147,6 @@ mod tests {
         assert_eq!(answer("echo a; echo b").expect("it runs"), "2 lines");
         assert_eq!(answer("exit 1").expect("it found nothing"), "0 lines");
         assert!(answer("exit 2").is_err());
-    }
-
-    #[test]
-    fn what_someone_else_ended_is_run_again() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mark = folder.path().join("mark");
-        let script = format!(
-            "[ -e {0} ] && echo a && exit; touch {0}; kill $$",
-            mark.display()
-        );
-        assert_eq!(sh(&script, Ask::LastLine).expect("the second").1, "a");
-        assert!(sh("kill $$", Ask::LastLine).is_err(), "it always is");
-        assert!(sh("kill -9 $$", Ask::LastLine).is_err());
     }
 
     #[test]

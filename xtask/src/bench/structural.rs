@@ -66,7 +66,7 @@ pub(super) fn suite(workspace: &Workspace) -> Result<Suite> {
     }
     let mut path = vec![build(workspace, &scratch.join("bench"))?];
     path.extend(tools::bins(&tools_folder));
-    let corpora = corpora::get(workspace)?;
+    let corpora = corpora::get(workspace, |name| corpora::MEASURED.contains(&name))?;
     let shell = shell::Shell::new(&corpora.folder);
     let mut tools = Vec::new();
     for program in ["ast-grep", "rg"] {
@@ -76,7 +76,10 @@ pub(super) fn suite(workspace: &Workspace) -> Result<Suite> {
 
     let mut cases = Vec::new();
     for corpus in &corpora.found {
-        cases.extend(of_corpus(corpus)?);
+        let list = scratch.join(format!("bench/{}.files", corpus.name));
+        holding(&shell, &path, corpus, &list)?;
+        let list = list.to_str().context("a path that is not text")?;
+        cases.extend(of_corpus(corpus, list)?);
     }
     if let Some(largest) = corpora.found.iter().max_by_key(|corpus| corpus.bytes) {
         let part = first_folder(&corpora.folder.join(&largest.name))?;
@@ -115,11 +118,31 @@ pub(crate) fn build(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-fn of_corpus(corpus: &Corpus) -> Result<Vec<Case>> {
-    let searches = SEARCHES
-        .iter()
-        .find(|searches| searches.language == corpus.language)
-        .with_context(|| format!("nothing is looked for in {}", corpus.language))?;
+fn searches(corpus: &Corpus) -> Result<&'static Searches> {
+    let mut all = SEARCHES.iter();
+    all.find(|searches| searches.language == corpus.language)
+        .with_context(|| format!("nothing is looked for in {}", corpus.language))
+}
+
+/// Lists the files that hold all literals of the selective pattern, a line each.
+fn holding(shell: &shell::Shell, path: &[PathBuf], corpus: &Corpus, list: &Path) -> Result<()> {
+    let searches = searches(corpus)?;
+    let (first, others) = searches.selective.1.split_first().context("no literal")?;
+    let rg = ["-l", "-F", "-t", searches.kind, first, &corpus.name];
+    let files = shell::read(find(shell, path, "rg", &rg)?)?;
+    let mut text = String::new();
+    for file in files.lines() {
+        let source = fs::read(shell.folder().join(file)).with_context(|| file.to_owned())?;
+        let source = String::from_utf8_lossy(&source);
+        if others.iter().all(|literal| source.contains(literal)) {
+            text += &format!("{file}\n");
+        }
+    }
+    fs::write(list, text).with_context(|| list.display().to_string())
+}
+
+fn of_corpus(corpus: &Corpus, list: &str) -> Result<Vec<Case>> {
+    let searches = searches(corpus)?;
     let (name, language) = (corpus.name.as_str(), searches.language);
     let (pattern, literals) = searches.selective;
     let rg = |literal| ["rg", "-l", "-F", "-t", searches.kind, literal, name];
@@ -132,7 +155,12 @@ fn of_corpus(corpus: &Corpus) -> Result<Vec<Case>> {
     Ok(vec![
         call(name, "selective", language, pattern, 1000, name),
         case("selective", "rg", Ask::Lines, &[&rg(literals[0])]),
-        case("selective", "parse", last, &[&parse, literals]),
+        case(
+            "selective",
+            "parse",
+            last,
+            &[&["measure", "parse-listed", list, language]],
+        ),
         case(
             "selective",
             "ast-grep",

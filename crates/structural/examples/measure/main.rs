@@ -2,8 +2,9 @@
 //!
 //! - `measure count FOLDER LANGUAGE PATTERN`: all matches, counted
 //! - `measure render FOLDER LANGUAGE PATTERN`: all matches, each printed as an answer shows it
-//! - `measure parse FOLDER EXTENSION LANGUAGE [LITERAL…]`: the floor of a search: reads every file of
-//!   that extension, and parses those that hold all the literals
+//! - `measure parse FOLDER EXTENSION LANGUAGE`: the floor of a search: reads and parses every file of
+//!   that extension
+//! - `measure parse-listed LIST LANGUAGE`: the same of the files that a file names, a line each
 //! - `measure ranges FOLDER LANGUAGE PATTERN`: where the matches are, a line of JSON each, then
 //!   the files that were not searched to their end
 //! - `measure facts FOLDER LANGUAGE PATTERN <PLACES`: what can be said of other places, given and told
@@ -39,8 +40,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             })?;
             writeln!(out, "{count} matches")?;
         }
-        ["parse", folder, extension, language, ref literals @ ..] => {
-            let bytes = parse::parse(folder, extension, language, literals)?;
+        ["parse", folder, extension, language] => {
+            let bytes = parse::parse(parse::found(folder, extension), language)?;
+            writeln!(out, "{bytes} bytes parsed")?;
+        }
+        ["parse-listed", list, language] => {
+            let list = std::fs::read_to_string(list)?;
+            let files = list.lines().map(std::path::PathBuf::from).collect();
+            let bytes = parse::parse(files, language)?;
             writeln!(out, "{bytes} bytes parsed")?;
         }
         ["ranges", folder, language, pattern] => {

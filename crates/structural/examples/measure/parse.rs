@@ -1,22 +1,16 @@
 //! The floor of a search: reading and parsing.
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memchr::memmem;
 use terret_grammars::{GrammarSource, Shipped};
 use tree_sitter::Parser;
 
-/// Reads and parses on all cores, with one parser and one buffer a thread.
-pub(crate) fn parse(
-    folder: &str,
-    extension: &str,
-    language: &str,
-    literals: &[&str],
-) -> Result<usize, Box<dyn Error>> {
-    let grammar = Shipped.grammar(language)?;
-    let files: Vec<_> = ignore::Walk::new(folder)
+/// The files of this extension, as a search walks.
+pub(crate) fn found(folder: &str, extension: &str) -> Vec<PathBuf> {
+    ignore::Walk::new(folder)
         .filter_map(Result::ok)
         .filter(|entry| {
             entry
@@ -25,13 +19,14 @@ pub(crate) fn parse(
                 .is_some_and(|found| found == extension)
         })
         .map(ignore::DirEntry::into_path)
-        .collect();
+        .collect()
+}
+
+/// Reads and parses on all cores, with one parser and one buffer a thread.
+pub(crate) fn parse(files: Vec<PathBuf>, language: &str) -> Result<usize, Box<dyn Error>> {
+    let grammar = Shipped.grammar(language)?;
     let files = Mutex::new(files.into_iter());
     let parsed = AtomicUsize::new(0);
-    let finders: Vec<_> = literals
-        .iter()
-        .map(|text| memmem::Finder::new(*text))
-        .collect();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
@@ -45,7 +40,7 @@ pub(crate) fn parse(
                     source.clear();
                     let read = std::fs::File::open(path)
                         .and_then(|mut file| std::io::Read::read_to_end(&mut file, &mut source));
-                    if read.is_ok() && finders.iter().all(|text| text.find(&source).is_some()) {
+                    if read.is_ok() {
                         parser
                             .parse(&source, None)
                             .expect("nothing stops the parser");

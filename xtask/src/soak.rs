@@ -1,0 +1,78 @@
+//! `cargo xtask soak`: proofs of which `cargo xtask test` runs a part or nothing, each to its end.
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use crate::diff;
+use crate::report::{Report, Totals};
+use crate::shell;
+use crate::workspace::Workspace;
+
+/// How many cases of each property `fuzz` tries; a test run tries 400.
+const FUZZ_CASES: &str = "15000";
+
+/// What can be run to its end.
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub(crate) enum Proof {
+    /// Many patterns by Terret and by `ast-grep` over real trees, each difference with its reason
+    Diff,
+    /// Patterns, sources and rewrites made at random, in all languages
+    Fuzz,
+}
+
+/// Runs these proofs, or all when none is named; `save` writes the figures of those that have some.
+pub(crate) fn run(workspace: &Workspace, proofs: &[Proof], save: bool, report: &mut Report) {
+    let all = Proof::value_variants();
+    let chosen = if proofs.is_empty() { all } else { proofs };
+    for proof in all.iter().filter(|proof| chosen.contains(proof)) {
+        report.step(proof.name(), || {
+            let problems = match proof {
+                Proof::Diff => diff(workspace, save)?,
+                Proof::Fuzz => fuzz(workspace)?,
+            };
+            Ok(match problems {
+                0 => (Totals::PASSED, String::new()),
+                count => (Totals::FAILED, format!("{count} problems")),
+            })
+        });
+    }
+}
+
+impl Proof {
+    fn name(self) -> &'static str {
+        match self {
+            Proof::Diff => "diff",
+            Proof::Fuzz => "fuzz",
+        }
+    }
+}
+
+fn diff(workspace: &Workspace, save: bool) -> Result<usize> {
+    let options = diff::Options {
+        save,
+        ..diff::Options::default()
+    };
+    let unexplained = diff::run(workspace, &options)?;
+    diff::show(&unexplained);
+    Ok(unexplained.len())
+}
+
+fn fuzz(workspace: &Workspace) -> Result<usize> {
+    let shell = workspace.shell.clone().set("PROPTEST_CASES", FUZZ_CASES);
+    let what = ["test", "--package", "terret-structural", "--test", "fuzz"];
+    shell::pass(shell.cargo(&[&what[..], &["--features", "all-grammars"]].concat()))?;
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proof_is_called_as_it_is_named() {
+        for proof in Proof::value_variants() {
+            let value = proof.to_possible_value().expect("it can be named");
+            assert_eq!(value.get_name(), proof.name());
+        }
+    }
+}
