@@ -1,5 +1,6 @@
 //! x
-mod child; mod command; mod enclosure; mod environment; mod error; mod guard; mod tail;
+mod child; mod command; mod enclosure; mod environment; mod error; mod guard; mod run; mod tail;
+pub use run::{Limits, Printed};
 pub use child::{Child, Ladder, Rung, Stdin, Stdout, Stopped};
 pub use command::{Command, Input, Output};
 pub use enclosure::{Enclosure, Flag, Host, Prefix};

@@ -1,5 +1,5 @@
-//! What the tests of the workspace share: files from one string, the binary under test, and the
-//! gate for tests that need a real tool.
+//! What the tests of the workspace share: files from one string, the binary under test, a child that
+//! misbehaves, and the gate for tests that need a real tool.
 //!
 //! It knows bytes and JSON and no crate of the workspace, so that any of them can use it for its
 //! tests without a cycle.
@@ -20,9 +20,12 @@
 mod bin;
 mod fixture;
 mod live;
+pub mod misbehave;
+mod processes;
 mod tools;
 
 pub use bin::{Bin, Outcome};
 pub use fixture::Tree;
 pub use live::Live;
+pub use processes::{Mark, state_of};
 pub use tools::{REQUIRE_TOOLS, SKIP_LOG, require_tool};

@@ -56,6 +56,12 @@ impl Bin {
 }
 
 impl Live {
+    /// The number of its process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Writes a line to its standard input.
     ///
     /// # Panics

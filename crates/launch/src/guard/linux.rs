@@ -28,6 +28,9 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::{HOST_GONE_EOF, HOST_GONE_TERM, Order, memory};
 
+/// The first signal after those that have a name each.
+const STANDARD_SIGNALS: libc::c_int = 32;
+
 /// Makes `command` start under a guard that takes orders from, and reports to, `control`.
 ///
 /// `control` must stay open until the command is spawned.
@@ -47,13 +50,14 @@ fn split(control: RawFd, host: Pid) -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let guard = rustix::process::getpid();
 
-    // A host that ignores SIGCHLD would have its children, and so the guard's, reaped unseen.
-    // SAFETY: setting a disposition to its default runs no code.
-    if unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) } == libc::SIG_ERR {
-        return Err(io::Error::last_os_error());
-    }
     // The handlers are the host's until an exec: none of them may run here.
     let program_mask = block_all_signals()?;
+    // What the host ignores a program would ignore from its start; and with SIGCHLD ignored, the guard's children would
+    // be reaped unseen.
+    for signal in 1..STANDARD_SIGNALS {
+        // SAFETY: setting a disposition to its default runs no code. For two signals it cannot be set, nor need it be.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 
     // SAFETY: this process has one thread, being a fork itself; both sides keep to the rules of the module.
     match unsafe { libc::fork() } {
@@ -64,6 +68,13 @@ fn split(control: RawFd, host: Pid) -> io::Result<()> {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             if rustix::process::getppid() != Some(guard) {
                 return Err(Errno::SRCH.into());
+            }
+            // What the host has left open for its own children is not for these. Where the kernel (before 5.11) cannot
+            // do it, they get that, as with any other way to start a program.
+            // SAFETY: marks descriptors; nothing is closed before the exec.
+            unsafe {
+                let flag = libc::CLOSE_RANGE_CLOEXEC;
+                libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flag);
             }
             set_signal_mask(&program_mask)
         }
