@@ -19,6 +19,8 @@ pub struct Error {
 pub enum ErrorKind {
     /// There is no such program, neither at its path nor on the `PATH` of its environment.
     NotFound,
+    /// It is there, and what it is run by is not: the interpreter that its first line names, or its dynamic loader.
+    NoInterpreter,
     /// The folder that it was to run in does not exist, or is no folder.
     NoFolder(PathBuf),
     /// A path has no name inside the enclosure.
@@ -74,6 +76,10 @@ impl fmt::Display for Error {
             ErrorKind::NotFound => {
                 f.write_str("was not found: install it, or add its folder to PATH")
             }
+            ErrorKind::NoInterpreter => f.write_str(
+                "could not be started: what runs it does not exist, the interpreter that its first line names or its \
+                 dynamic loader; install it again",
+            ),
             ErrorKind::NoFolder(folder) => {
                 write!(f, "could not be started in {}: no such folder", folder.display())
             }

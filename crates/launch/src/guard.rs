@@ -11,6 +11,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStdin, ExitStatus};
 use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -230,7 +231,7 @@ fn run(
     stderr: Drain,
     hand_over: oneshot::Sender<io::Result<Started>>,
 ) {
-    let (mut child, socket, control, id) = match spawn(&mut command) {
+    let (mut child, socket, control, id) = match spawn_when_written(&mut command) {
         Ok(spawned) => spawned,
         Err(error) => {
             // Whoever asked has gone.
@@ -272,6 +273,20 @@ fn run(
     }
     watched.drain();
     state.send_replace(State::Gone(exit));
+}
+
+/// A program that was just installed may be open for writing for a moment: a process forked meanwhile has a copy of the
+/// writer's descriptor until it executes something. So one that is busy is tried again, for half a second in all.
+fn spawn_when_written(command: &mut std::process::Command) -> io::Result<Spawned> {
+    for pause in [1, 4, 15, 60, 120, 300] {
+        match spawn(command) {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(pause));
+            }
+            spawned => return spawned,
+        }
+    }
+    spawn(command)
 }
 
 /// The guard, its socket twice, and the number of the program's process.

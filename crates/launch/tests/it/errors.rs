@@ -30,3 +30,21 @@ async fn a_path_of_nothing_finds_nothing() {
     let error = Command::new("ls", "/", &Environment::empty().set("PATH", "")).spawn().await.unwrap_err();
     assert!(error.to_string().contains("was not found"), "{error}");
 }
+
+#[tokio::test]
+async fn a_program_that_is_still_being_written_is_waited_for() {
+    let tree = Tree::new("//- /bin/tool mode=755\n#!/bin/sh\nexit 5\n");
+    let path = tree.root().join("bin/tool");
+    let open = std::fs::File::options().append(true).open(&path).unwrap();
+    let start = || {
+        let command = Command::new(&path, "/", &Environment::empty());
+        tokio::spawn(async move { command.spawn().await })
+    };
+    let error = start().await.unwrap().unwrap_err();
+    assert!(error.to_string().contains("busy"), "{error}");
+    let started = start();
+    tokio::task::yield_now().await;
+    drop(open);
+    let child = started.await.unwrap().unwrap();
+    assert_eq!(child.gone().await.code(), Some(5));
+}

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "what helps tests fails as tests do")]
 
 mod children;
+mod detect;
+mod probes;
 mod ends;
 mod errors;
 mod hosts;
