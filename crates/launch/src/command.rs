@@ -209,15 +209,19 @@ impl Command {
     /// Outside of a tokio runtime with I/O.
     pub async fn spawn(&self) -> Result<Child, Error> {
         let enclosed = match &self.enclosure {
-            Some(enclosure) => &enclosure.enclose(self)?,
-            None => self,
+            Some(enclosure) => enclosure.enclose(self)?,
+            None => self.clone(),
         };
         let tail = |output| match output {
             Output::Drained(limit) => Some(Tail::new(limit)),
             Output::Piped | Output::Null => None,
         };
         let (stdout, stderr) = (tail(enclosed.stdout), tail(enclosed.stderr));
-        let receiver = guard::start(enclosed.system(), stdout.clone(), stderr.clone());
+        let system = {
+            let enclosed = enclosed.clone();
+            move || enclosed.system()
+        };
+        let receiver = guard::start(system, stdout.clone(), stderr.clone());
         // The thread says how it went, unless it could not be made to.
         let started = receiver.await.map_err(io::Error::other).flatten();
         started

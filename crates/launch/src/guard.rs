@@ -201,16 +201,16 @@ impl Drop for Control {
 /// Where a stream that nobody reads is kept.
 pub(crate) type Drain = Option<Tail>;
 
-/// Starts `command` on a thread of its own. Streams that are piped and have a tail are drained into it.
+/// Starts what `command` makes on a thread of its own. Streams that are piped and have a tail are drained into it.
 ///
 /// Whoever drops the receiver before the child has come through it kills the child.
 pub(crate) fn start(
-    command: std::process::Command,
+    command: impl Fn() -> std::process::Command + Send + 'static,
     stdout: Drain,
     stderr: Drain,
 ) -> oneshot::Receiver<io::Result<Started>> {
     let (hand_over, started) = oneshot::channel();
-    let work = move || run(command, stdout, stderr, hand_over);
+    let work = move || run(&command, stdout, stderr, hand_over);
     let thread = thread::Builder::new()
         .name("terret-child".to_owned())
         .stack_size(STACK);
@@ -226,12 +226,12 @@ pub(crate) fn start(
 }
 
 fn run(
-    mut command: std::process::Command,
+    command: &dyn Fn() -> std::process::Command,
     stdout: Drain,
     stderr: Drain,
     hand_over: oneshot::Sender<io::Result<Started>>,
 ) {
-    let (mut child, socket, control, id) = match spawn_when_written(&mut command) {
+    let (mut child, socket, control, id) = match spawn_when_written(command) {
         Ok(spawned) => spawned,
         Err(error) => {
             // Whoever asked has gone.
@@ -277,16 +277,16 @@ fn run(
 
 /// A program that was just installed may be open for writing for a moment: a process forked meanwhile has a copy of the
 /// writer's descriptor until it executes something. So one that is busy is tried again, for half a second in all.
-fn spawn_when_written(command: &mut std::process::Command) -> io::Result<Spawned> {
+fn spawn_when_written(command: &dyn Fn() -> std::process::Command) -> io::Result<Spawned> {
     for pause in [1, 4, 15, 60, 120, 300] {
-        match spawn(command) {
+        match spawn(&mut command()) {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
                 thread::sleep(Duration::from_millis(pause));
             }
             spawned => return spawned,
         }
     }
-    spawn(command)
+    spawn(&mut command())
 }
 
 /// The guard, its socket twice, and the number of the program's process.
