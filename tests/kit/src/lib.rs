@@ -22,10 +22,12 @@ mod fixture;
 mod live;
 pub mod misbehave;
 mod processes;
+mod scripted;
 mod tools;
 
 pub use bin::{Bin, Outcome};
 pub use fixture::Tree;
 pub use live::Live;
 pub use processes::{Mark, state_of};
+pub use scripted::{Format, Scripted};
 pub use tools::{REQUIRE_TOOLS, SKIP_LOG, require_tool};

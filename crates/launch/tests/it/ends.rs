@@ -45,7 +45,7 @@ async fn what_a_program_leaves_goes_with_it() {
 #[tokio::test]
 async fn the_ones_that_had_to_be_killed_are_counted() {
     let mark = Mark::new();
-    let mut child = up(&mark, "daemon [ hang ] | daemon [ hang ] | start [ hang ] | say up | hang").await;
+    let mut child = up(&mark, "start [ leave-session | hang ] | start [ ignore term | hang ] | start [ hang ] | say up | hang").await;
     mark.await_count(4, SOON);
     let exit = timeout(SOON, child.kill()).await.unwrap().unwrap();
     assert_eq!((exit.to_string().as_str(), exit.swept()), ("was killed by SIGKILL", 3));
