@@ -86,6 +86,7 @@ const QUIET: &[&str] = &[
     "terret-grammars",
     "terret-structural",
     "terret-tiers",
+    "terret-wire",
 ];
 
 /// What belongs to programs: a library's errors and options are its own.

@@ -147,11 +147,17 @@ impl Marker {
         let is_glob = text.contains(['*', '?', '[', '{']);
         let is_path = text.contains('/');
         let path = PathBuf::from(&text);
-        let below = path.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+        let below = path
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
         let kind = match (is_glob, is_path) {
             _ if text.is_empty() => return Err(bad("it is empty")),
             (true, true) => return Err(bad("a glob matches names in one folder, and no paths")),
-            _ if !below => return Err(bad("it must stay below the folder that it is looked for in")),
+            _ if !below => {
+                return Err(bad(
+                    "it must stay below the folder that it is looked for in",
+                ));
+            }
             (true, false) => {
                 let glob = Glob::new(&text).map_err(|error| bad(&error.kind().to_string()))?;
                 MarkerKind::Glob(glob.compile_matcher())

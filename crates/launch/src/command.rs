@@ -259,7 +259,9 @@ impl Command {
         );
         match missing {
             true if !self.cwd.is_dir() => ErrorKind::NoFolder(self.cwd.clone()),
-            true if Path::new(&self.program).is_absolute() && Path::new(&self.program).is_file() => {
+            true if Path::new(&self.program).is_absolute()
+                && Path::new(&self.program).is_file() =>
+            {
                 ErrorKind::NoInterpreter
             }
             true => ErrorKind::NotFound,

@@ -148,7 +148,11 @@ impl fmt::Display for Detection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let or = |names: &[String]| names.join(" or ");
         match &self.root {
-            Ok(Root { shown, marker: Some(marker), .. }) => write!(f, "`{marker}` found in {shown}, ")?,
+            Ok(Root {
+                shown,
+                marker: Some(marker),
+                ..
+            }) => write!(f, "`{marker}` found in {shown}, ")?,
             Ok(_) => {}
             Err(_) => {
                 if let Ok(program) = &self.program {
@@ -156,7 +160,9 @@ impl fmt::Display for Detection {
                     write!(f, "`{}` found, ", name.display())?;
                 }
                 match &self.root {
-                    Err(NoRoot::Missing(markers)) => write!(f, "no {} at or above {}", or(markers), self.at)?,
+                    Err(NoRoot::Missing(markers)) => {
+                        write!(f, "no {} at or above {}", or(markers), self.at)?
+                    }
                     _ => write!(f, "{} is outside of the workspace", self.at)?,
                 }
                 match &self.program {
@@ -167,7 +173,9 @@ impl fmt::Display for Detection {
         }
         match &self.program {
             Ok(program) => write!(f, "{}", program.display()),
-            Err(NoProgram::Missing(names)) if names.is_empty() => f.write_str("it names no program"),
+            Err(NoProgram::Missing(names)) if names.is_empty() => {
+                f.write_str("it names no program")
+            }
             Err(NoProgram::Missing(names)) => {
                 let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
                 let (verb, place) = match names.len() {
@@ -268,7 +276,11 @@ impl Detector {
         candidate: &Candidate,
         (program, _, args, cwd): &Probed,
     ) -> Result<(), String> {
-        let time = candidate.probe.as_ref().map(|probe| probe.time).unwrap_or_default();
+        let time = candidate
+            .probe
+            .as_ref()
+            .map(|probe| probe.time)
+            .unwrap_or_default();
         let command = Command::new(program, cwd, &self.environment)
             .args(args)
             .stdin(Input::Null);
@@ -281,7 +293,9 @@ impl Detector {
                 said => format!("with `{args}` it {}: {said}", printed.exit()),
             }),
             Err(error) => Err(match error.kind() {
-                ErrorKind::TimedOut { .. } => format!("with `{args}` it was not done after {time:?}"),
+                ErrorKind::TimedOut { .. } => {
+                    format!("with `{args}` it was not done after {time:?}")
+                }
                 _ => error.to_string(),
             }),
         }
@@ -305,7 +319,9 @@ impl Detector {
             None => Err(NoRoot::Outside),
         };
         // Without a root, its programs are still told of.
-        let start = root.as_ref().map_or(self.workspace.as_path(), |root| &root.folder);
+        let start = root
+            .as_ref()
+            .map_or(self.workspace.as_path(), |root| &root.folder);
         let (program, unknown) = self.program(look, candidate, start);
         // One without the other starts nothing.
         let unknown = unknown.filter(|_| root.is_ok());
@@ -321,7 +337,9 @@ impl Detector {
     /// The folders from `folder` up to the workspace; `None` if it is outside.
     fn up_from(&self, folder: &Path) -> Option<Vec<PathBuf>> {
         let up = |folder: &Path, top: &Path| {
-            let inside = folder.ancestors().take_while(|above| above.starts_with(top));
+            let inside = folder
+                .ancestors()
+                .take_while(|above| above.starts_with(top));
             let folders: Vec<PathBuf> = inside.map(Path::to_owned).collect();
             (!folders.is_empty()).then_some(folders)
         };
@@ -361,7 +379,10 @@ impl Detector {
             return Ok(root(&self.workspace, None));
         }
         let mut found = folders.iter().enumerate().filter_map(|(place, folder)| {
-            let name = candidate.markers.iter().find_map(|marker| present(look, folder, marker))?;
+            let name = candidate
+                .markers
+                .iter()
+                .find_map(|marker| present(look, folder, marker))?;
             Some((place, name))
         });
         let found = match candidate.outermost {
@@ -369,11 +390,15 @@ impl Detector {
             false => found.next(),
         };
         let Some((place, marker)) = found else {
-            return Err(NoRoot::Missing(candidate.markers.iter().map(Marker::to_string).collect()));
+            return Err(NoRoot::Missing(
+                candidate.markers.iter().map(Marker::to_string).collect(),
+            ));
         };
         let whole = folders[place..].iter().find_map(|folder| {
             let roots = candidate.workspace_roots.iter();
-            let name = roots.map(|root| whole_workspace(look, folder, root)).find_map(|name| name)?;
+            let name = roots
+                .map(|root| whole_workspace(look, folder, root))
+                .find_map(|name| name)?;
             Some(root(folder, Some(name)))
         });
         Ok(whole.unwrap_or_else(|| root(&folders[place], Some(marker))))
@@ -387,26 +412,38 @@ impl Detector {
     ) -> (Result<PathBuf, NoProgram>, Option<Probed>) {
         let mut refused = None;
         let mut broken = None;
-        let cwd = if self.trust.is_trusted() { root } else { Path::new("/") };
+        let cwd = if self.trust.is_trusted() {
+            root
+        } else {
+            Path::new("/")
+        };
         for program in &candidate.programs {
             for found in self.programs(look, program, root, &mut refused) {
                 let Some(probe) = &candidate.probe else {
                     return (Ok(found), None);
                 };
-                let changed = fs::metadata(&found).and_then(|metadata| metadata.modified()).ok();
+                let changed = fs::metadata(&found)
+                    .and_then(|metadata| metadata.modified())
+                    .ok();
                 let probed = (found, changed, probe.args.clone(), cwd.to_owned());
                 match lock(&self.probes).get(&probed) {
                     Some(Ok(())) => return (Ok(probed.0), None),
                     Some(Err(why)) => {
                         let why = why.clone();
-                        broken.get_or_insert(NoProgram::Broken { program: probed.0, why });
+                        broken.get_or_insert(NoProgram::Broken {
+                            program: probed.0,
+                            why,
+                        });
                     }
                     None => return (Ok(probed.0.clone()), Some(probed)),
                 }
             }
         }
         let missing = || {
-            let names = candidate.programs.iter().map(|program| program.name.clone());
+            let names = candidate
+                .programs
+                .iter()
+                .map(|program| program.name.clone());
             NoProgram::Missing(names.collect())
         };
         (Err(broken.or(refused).unwrap_or_else(missing)), None)
@@ -426,7 +463,9 @@ impl Detector {
             return found;
         }
         let up = self.up_from(root).unwrap_or_default();
-        let local = up.iter().flat_map(|folder| LOCAL.map(|local| folder.join(local)));
+        let local = up
+            .iter()
+            .flat_map(|folder| LOCAL.map(|local| folder.join(local)));
         for folder in local.filter(|_| program.local) {
             let here = in_folder(look, &folder, program);
             let Some(first) = here.first().filter(|_| !self.trust.is_trusted()) else {
@@ -440,10 +479,13 @@ impl Detector {
             }
         }
         let home = self.environment.get("HOME").map(Path::new);
-        let more = program.folders.iter().filter_map(|folder| match folder.strip_prefix("~") {
-            Ok(below) => Some(home?.join(below)),
-            Err(_) => Some(folder.clone()),
-        });
+        let more = program
+            .folders
+            .iter()
+            .filter_map(|folder| match folder.strip_prefix("~") {
+                Ok(below) => Some(home?.join(below)),
+                Err(_) => Some(folder.clone()),
+            });
         for folder in self.environment.path().into_iter().chain(more) {
             found.extend(in_folder(look, &folder, program));
         }
@@ -476,7 +518,8 @@ fn whole_workspace(look: &mut Look<'_>, folder: &Path, root: &WorkspaceRoot) -> 
         WorkspaceRoot::Cargo => {
             let name = "Cargo.toml";
             let there = look.has(folder, OsStr::new(name));
-            (there && is_cargo_workspace(&folder.join(name)).unwrap_or(false)).then(|| name.to_owned())
+            (there && is_cargo_workspace(&folder.join(name)).unwrap_or(false))
+                .then(|| name.to_owned())
         }
     }
 }
@@ -488,7 +531,9 @@ const MANIFEST: u64 = 1 << 20;
 /// line of its own, and a whole parser for TOML would have to be as lenient as cargo's.
 fn is_cargo_workspace(manifest: &Path) -> io::Result<bool> {
     let mut text = Vec::new();
-    fs::File::open(manifest)?.take(MANIFEST).read_to_end(&mut text)?;
+    fs::File::open(manifest)?
+        .take(MANIFEST)
+        .read_to_end(&mut text)?;
     let text = String::from_utf8_lossy(&text);
     Ok(text.lines().any(|line| {
         let header = line.trim_start().strip_prefix('[').map(str::trim_start);
@@ -508,7 +553,10 @@ fn in_folder(look: &mut Look<'_>, folder: &Path, program: &Program) -> Vec<PathB
         let mut versioned: Vec<(Vec<u64>, &OsString)> = names
             .iter()
             .filter_map(|name| {
-                let version = name.to_str()?.strip_prefix(&program.name)?.strip_prefix('-')?;
+                let version = name
+                    .to_str()?
+                    .strip_prefix(&program.name)?
+                    .strip_prefix('-')?;
                 let numbers = version.split('.').map(|number| number.parse().ok());
                 Some((numbers.collect::<Option<Vec<u64>>>()?, name))
             })
@@ -546,7 +594,11 @@ mod tests {
             let tree = Tree::new("//- /Cargo.toml\n");
             let manifest_path = tree.root().join("Cargo.toml");
             fs::write(&manifest_path, manifest).unwrap();
-            assert_eq!(is_cargo_workspace(&manifest_path).unwrap(), whole, "{manifest}");
+            assert_eq!(
+                is_cargo_workspace(&manifest_path).unwrap(),
+                whole,
+                "{manifest}"
+            );
         }
     }
 }

@@ -166,10 +166,15 @@ impl Prefix {
             return Some(path.to_owned());
         }
         let fitting = self.mounts.iter().map(direction);
-        let fitting = fitting.filter_map(|(from, to)| Some((from, to, path.strip_prefix(from).ok()?)));
+        let fitting =
+            fitting.filter_map(|(from, to)| Some((from, to, path.strip_prefix(from).ok()?)));
         let (_, to, rest) = fitting.max_by_key(|(from, _, _)| from.components().count())?;
         // Joining nothing would add a slash.
-        Some(if rest.as_os_str().is_empty() { to.to_owned() } else { to.join(rest) })
+        Some(if rest.as_os_str().is_empty() {
+            to.to_owned()
+        } else {
+            to.join(rest)
+        })
     }
 }
 
@@ -242,8 +247,12 @@ mod tests {
         let real = prefix.enclose(&command).unwrap();
         assert_eq!(real.variables().len(), 0);
         assert_eq!(real.cwd(), Path::new("/w/a b"));
-        let words = std::iter::once(real.program()).chain(real.arguments().iter().map(OsString::as_os_str));
-        words.map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join("|")
+        let words =
+            std::iter::once(real.program()).chain(real.arguments().iter().map(OsString::as_os_str));
+        words
+            .map(|word| word.to_str().unwrap())
+            .collect::<Vec<_>>()
+            .join("|")
     }
 
     #[test]
@@ -252,7 +261,10 @@ mod tests {
         for (prefix, expected) in [
             (Prefix::default(), "prog|x|y z"),
             (
-                Prefix::new(["docker", "exec", "-i"]).cwd(separate("-w")).env(separate("-e")).then(["box"]),
+                Prefix::new(["docker", "exec", "-i"])
+                    .cwd(separate("-w"))
+                    .env(separate("-e"))
+                    .then(["box"]),
                 "docker|exec|-i|-w|/w/a b|-e|A=1|-e|B=two words|box|prog|x|y z",
             ),
             (
@@ -260,7 +272,10 @@ mod tests {
                 "nsenter|-t|7|-m|--wdns=/w/a b|env|A=1|B=two words|prog|x|y z",
             ),
             (
-                Prefix::new(["bwrap"]).cwd(separate("--chdir")).env(Flag::Pair("--setenv".into())).then(["--"]),
+                Prefix::new(["bwrap"])
+                    .cwd(separate("--chdir"))
+                    .env(Flag::Pair("--setenv".into()))
+                    .then(["--"]),
                 "bwrap|--chdir|/w/a b|--setenv|A|1|--setenv|B|two words|--|prog|x|y z",
             ),
             (
@@ -279,7 +294,10 @@ mod tests {
 
     #[test]
     fn paths_map_both_ways_by_the_longest_mount() {
-        let prefix = Prefix::new(["in"]).mount("/w", "/src").mount("/w/deep", "/d").mount("/opt", "/opt");
+        let prefix = Prefix::new(["in"])
+            .mount("/w", "/src")
+            .mount("/w/deep", "/d")
+            .mount("/opt", "/opt");
         for (host, inside) in [
             ("/w", Some("/src")),
             ("/w/a.rs", Some("/src/a.rs")),
@@ -292,11 +310,17 @@ mod tests {
             let mapped = prefix.to_inside(Path::new(host));
             assert_eq!(mapped.as_deref(), inside.map(Path::new), "{host}");
             if let Some(inside) = inside {
-                assert_eq!(prefix.to_host(Path::new(inside)).as_deref(), Some(Path::new(host)));
+                assert_eq!(
+                    prefix.to_host(Path::new(inside)).as_deref(),
+                    Some(Path::new(host))
+                );
             }
         }
         let everywhere = Prefix::new(["in"]);
-        assert_eq!(everywhere.to_inside(Path::new("/etc")).as_deref(), Some(Path::new("/etc")));
+        assert_eq!(
+            everywhere.to_inside(Path::new("/etc")).as_deref(),
+            Some(Path::new("/etc"))
+        );
     }
 
     #[test]

@@ -83,12 +83,16 @@ impl Look<'_> {
 }
 
 fn changed(folder: &Path) -> Option<SystemTime> {
-    fs::metadata(folder).and_then(|metadata| metadata.modified()).ok()
+    fs::metadata(folder)
+        .and_then(|metadata| metadata.modified())
+        .ok()
 }
 
 fn read(folder: &Path) -> Names {
     let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.filter_map(|entry| Some(entry.ok()?.file_name())).collect()
+    entries
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
+        .collect()
 }
 
 #[cfg(test)]

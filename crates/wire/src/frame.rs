@@ -100,7 +100,9 @@ pub struct Codec {
 #[derive(Debug)]
 enum State {
     /// Nothing has come yet that looks like a message. So much of the buffer is known to hold no line end.
-    Before { scanned: usize },
+    Before {
+        scanned: usize,
+    },
     /// Between messages, or in the headers of one.
     Headers {
         length: Option<usize>,
@@ -109,9 +111,13 @@ enum State {
         scanned: usize,
     },
     /// So many bytes of a body have to come.
-    Body { length: usize },
+    Body {
+        length: usize,
+    },
     /// In a line that is a message.
-    Line { scanned: usize },
+    Line {
+        scanned: usize,
+    },
     Failed,
 }
 
@@ -188,14 +194,26 @@ impl fmt::Display for FrameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Malformed { why, bytes } => write!(f, "{why}: `{bytes}`"),
-            Self::Oversized { length: Some(length), limit } => {
-                write!(f, "a message of {length} bytes was announced; {limit} are allowed")
+            Self::Oversized {
+                length: Some(length),
+                limit,
+            } => {
+                write!(
+                    f,
+                    "a message of {length} bytes was announced; {limit} are allowed"
+                )
             }
-            Self::Oversized { length: None, limit } => {
+            Self::Oversized {
+                length: None,
+                limit,
+            } => {
                 write!(f, "a message has more than {limit} bytes")
             }
             Self::Junk { limit, start } => {
-                write!(f, "no message among the first {limit} bytes; they begin with `{start}`")
+                write!(
+                    f,
+                    "no message among the first {limit} bytes; they begin with `{start}`"
+                )
             }
             Self::Truncated => f.write_str("the stream ended in the middle of a message"),
             Self::Io(error) => error.fmt(f),
@@ -463,7 +481,9 @@ fn parse_length(value: &[u8], bounds: &Bounds) -> Result<Option<usize>, FrameErr
     if digits.is_empty() || digits.len() > 19 || !digits.iter().all(u8::is_ascii_digit) {
         return Ok(None);
     }
-    let length = digits.iter().fold(0_u64, |length, digit| length * 10 + u64::from(digit - b'0'));
+    let length = digits
+        .iter()
+        .fold(0_u64, |length, digit| length * 10 + u64::from(digit - b'0'));
     let limit = bounds.message;
     match usize::try_from(length) {
         Ok(length) if length <= limit => Ok(Some(length)),
@@ -475,7 +495,8 @@ fn parse_length(value: &[u8], bounds: &Bounds) -> Result<Option<usize>, FrameErr
 }
 
 fn starts_with_ignoring_case(text: &[u8], start: &[u8]) -> bool {
-    text.get(..start.len()).is_some_and(|text| text.eq_ignore_ascii_case(start))
+    text.get(..start.len())
+        .is_some_and(|text| text.eq_ignore_ascii_case(start))
 }
 
 /// What a header's name is made of (RFC 9110, 5.6.2).
@@ -512,7 +533,14 @@ impl Decoder for Codec {
                 self.junk.add(&rest, &self.bounds)?;
                 Ok(None)
             }
-            State::Headers { length: None, taken: 0, .. } | State::Line { .. } if stream.trim_ascii().is_empty() => {
+            State::Headers {
+                length: None,
+                taken: 0,
+                ..
+            }
+            | State::Line { .. }
+                if stream.trim_ascii().is_empty() =>
+            {
                 stream.advance(stream.len());
                 Ok(None)
             }

@@ -131,9 +131,16 @@ impl Dialect for JsonRpc {
                 written.id = Id::Theirs(id);
                 match outcome {
                     Ok(result) => written.result = Some(result),
-                    Err(Failure { code, message, data }) => {
+                    Err(Failure {
+                        code,
+                        message,
+                        data,
+                    }) => {
                         let data = Some(data).filter(|data| !data.is_null());
-                        written.error = Some(WrittenFailure { data, ..failure(*code, message) });
+                        written.error = Some(WrittenFailure {
+                            data,
+                            ..failure(*code, message)
+                        });
                     }
                 }
             }
@@ -144,7 +151,11 @@ impl Dialect for JsonRpc {
                 written.params = Some(&cancelled);
             }
             Outgoing::Malformed(malformed) => {
-                let code = if malformed.is_json { INVALID_REQUEST } else { PARSE_ERROR };
+                let code = if malformed.is_json {
+                    INVALID_REQUEST
+                } else {
+                    PARSE_ERROR
+                };
                 written.id = Id::Unknown(());
                 written.error = Some(failure(code, &malformed.why));
             }
@@ -154,11 +165,19 @@ impl Dialect for JsonRpc {
 
     fn decode(&self, message: &[u8]) -> Result<Incoming, Malformed> {
         // The fields of a struct may also be read from an array, in their order.
-        if message.trim_ascii_start().starts_with(b"[") && serde_json::from_slice::<IgnoredAny>(message).is_ok() {
+        if message.trim_ascii_start().starts_with(b"[")
+            && serde_json::from_slice::<IgnoredAny>(message).is_ok()
+        {
             let why = "an array, and no JSON-RPC message".to_owned();
             return Err(Malformed { is_json: true, why });
         }
-        let Read { id, method, params, result, error } = serde_json::from_slice(message).map_err(|error| {
+        let Read {
+            id,
+            method,
+            params,
+            result,
+            error,
+        } = serde_json::from_slice(message).map_err(|error| {
             // Where, and not what: the text of an error can hold a piece of the message.
             let (why, is_json) = match error.classify() {
                 Category::Data => ("no JSON-RPC message", true),
@@ -173,7 +192,15 @@ impl Dialect for JsonRpc {
             (Some(method), None) => Ok(Incoming::Notification { method, params }),
             (None, Some(id)) => {
                 let outcome = match error {
-                    Some(ReadFailure { code, message, data }) => Err(Failure { code, message, data }),
+                    Some(ReadFailure {
+                        code,
+                        message,
+                        data,
+                    }) => Err(Failure {
+                        code,
+                        message,
+                        data,
+                    }),
                     None => Ok(result),
                 };
                 let request = id.parse().ok();
@@ -207,20 +234,67 @@ mod tests {
 
     #[test]
     fn ours_as_text() {
-        let (null, params, id) = (Json::default(), Json::of(&[1]).unwrap(), Json::of("x").unwrap());
+        let (null, params, id) = (
+            Json::default(),
+            Json::of(&[1]).unwrap(),
+            Json::of("x").unwrap(),
+        );
         let plain = Failure::new(-32601, "no");
-        let full = Failure { data: params.clone(), ..Failure::new(1, "why") };
-        let malformed = Malformed { is_json: false, why: "no JSON".to_owned() };
-        let answer = |outcome| Outgoing::Answer { id: &id, method: "m", outcome };
+        let full = Failure {
+            data: params.clone(),
+            ..Failure::new(1, "why")
+        };
+        let malformed = Malformed {
+            is_json: false,
+            why: "no JSON".to_owned(),
+        };
+        let answer = |outcome| Outgoing::Answer {
+            id: &id,
+            method: "m",
+            outcome,
+        };
         for (message, expected) in [
-            (Outgoing::Request { method: "m", params: &null }, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#),
-            (Outgoing::Request { method: "m", params: &params }, r#"{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}"#),
-            (Outgoing::Notification { method: "m", params: &null }, r#"{"jsonrpc":"2.0","method":"m"}"#),
-            (answer(Ok(&null)), r#"{"jsonrpc":"2.0","id":"x","result":null}"#),
-            (answer(Ok(&params)), r#"{"jsonrpc":"2.0","id":"x","result":[1]}"#),
-            (answer(Err(&plain)), r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no"}}"#),
-            (answer(Err(&full)), r#"{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"why","data":[1]}}"#),
-            (Outgoing::Cancel { request: 3 }, r#"{"jsonrpc":"2.0","method":"$/cancel","params":{"id":3}}"#),
+            (
+                Outgoing::Request {
+                    method: "m",
+                    params: &null,
+                },
+                r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#,
+            ),
+            (
+                Outgoing::Request {
+                    method: "m",
+                    params: &params,
+                },
+                r#"{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}"#,
+            ),
+            (
+                Outgoing::Notification {
+                    method: "m",
+                    params: &null,
+                },
+                r#"{"jsonrpc":"2.0","method":"m"}"#,
+            ),
+            (
+                answer(Ok(&null)),
+                r#"{"jsonrpc":"2.0","id":"x","result":null}"#,
+            ),
+            (
+                answer(Ok(&params)),
+                r#"{"jsonrpc":"2.0","id":"x","result":[1]}"#,
+            ),
+            (
+                answer(Err(&plain)),
+                r#"{"jsonrpc":"2.0","id":"x","error":{"code":-32601,"message":"no"}}"#,
+            ),
+            (
+                answer(Err(&full)),
+                r#"{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"why","data":[1]}}"#,
+            ),
+            (
+                Outgoing::Cancel { request: 3 },
+                r#"{"jsonrpc":"2.0","method":"$/cancel","params":{"id":3}}"#,
+            ),
             (
                 Outgoing::Malformed(&malformed),
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON"}}"#,
@@ -228,31 +302,65 @@ mod tests {
         ] {
             assert_eq!(text(message), expected);
         }
-        assert!(JsonRpc::new().encode(1, Outgoing::Cancel { request: 3 }).is_none());
+        assert!(
+            JsonRpc::new()
+                .encode(1, Outgoing::Cancel { request: 3 })
+                .is_none()
+        );
     }
 
     #[test]
     fn theirs_by_what_they_are() {
         for (text, expected) in [
             (r#"{"id":1,"method":"m","params":{}}"#, "request 1 m {}"),
-            (r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#, "request \"a\" m null"),
-            (r#"{"method":"m","params":[1],"more":2}"#, "notification m [1]"),
+            (
+                r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#,
+                "request \"a\" m null",
+            ),
+            (
+                r#"{"method":"m","params":[1],"more":2}"#,
+                "notification m [1]",
+            ),
             (r#"{"id":null,"method":"m"}"#, "notification m null"),
             (r#"{"id":4,"result":null}"#, "answer Some(4) null"),
             (r#"{"id":4}"#, "answer Some(4) null"),
-            (r#"{"id":4,"result":{"a":[1,2]}}"#, "answer Some(4) {\"a\":[1,2]}"),
-            (r#"{"id":4,"error":{"code":-32601,"message":"no"}}"#, "answer Some(4) -32601 no null"),
-            (r#"{"id":4,"result":null,"error":null}"#, "answer Some(4) null"),
-            (r#"{"id":4,"error":{"data":{"x":1}}}"#, "answer Some(4) 0  {\"x\":1}"),
+            (
+                r#"{"id":4,"result":{"a":[1,2]}}"#,
+                "answer Some(4) {\"a\":[1,2]}",
+            ),
+            (
+                r#"{"id":4,"error":{"code":-32601,"message":"no"}}"#,
+                "answer Some(4) -32601 no null",
+            ),
+            (
+                r#"{"id":4,"result":null,"error":null}"#,
+                "answer Some(4) null",
+            ),
+            (
+                r#"{"id":4,"error":{"data":{"x":1}}}"#,
+                "answer Some(4) 0  {\"x\":1}",
+            ),
             (r#"{"id":"4","result":1}"#, "answer None 1"),
             (r#"{"id":4.5,"result":1}"#, "answer None 1"),
             (r#"{"id":-4,"result":1}"#, "answer None 1"),
-            (r#"{"id":null,"error":{"code":-32700,"message":"what?"}}"#, "answer None null"),
+            (
+                r#"{"id":null,"error":{"code":-32700,"message":"what?"}}"#,
+                "answer None null",
+            ),
             ("{}", "malformed true: neither a method nor an id"),
             ("[]", "malformed true: an array, and no JSON-RPC message"),
-            (r#"[null,"m"]"#, "malformed true: an array, and no JSON-RPC message"),
-            (r#"[{"id":1,"method":"m"}"#, "malformed false: no JSON, at line 1 column 22"),
-            (r#"{"id":1,"method":7}"#, "malformed true: no JSON-RPC message, at line 1 column 18"),
+            (
+                r#"[null,"m"]"#,
+                "malformed true: an array, and no JSON-RPC message",
+            ),
+            (
+                r#"[{"id":1,"method":"m"}"#,
+                "malformed false: no JSON, at line 1 column 22",
+            ),
+            (
+                r#"{"id":1,"method":7}"#,
+                "malformed true: no JSON-RPC message, at line 1 column 18",
+            ),
             ("{bad", "malformed false: no JSON, at line 1 column 2"),
             ("", "malformed false: no JSON, at line 1 column 0"),
             ("{} {}", "malformed false: no JSON, at line 1 column 4"),
@@ -265,11 +373,21 @@ mod tests {
                 Ok(Incoming::Notification { method, params }) => {
                     format!("notification {method} {}", params.as_str())
                 }
-                Ok(Incoming::Answer { request, outcome: Ok(result) }) => {
+                Ok(Incoming::Answer {
+                    request,
+                    outcome: Ok(result),
+                }) => {
                     format!("answer {request:?} {}", result.as_str())
                 }
-                Ok(Incoming::Answer { request, outcome: Err(failure) }) => {
-                    let Failure { code, message, data } = failure;
+                Ok(Incoming::Answer {
+                    request,
+                    outcome: Err(failure),
+                }) => {
+                    let Failure {
+                        code,
+                        message,
+                        data,
+                    } = failure;
                     format!("answer {request:?} {code} {message} {}", data.as_str())
                 }
                 Err(Malformed { is_json, why }) => format!("malformed {is_json}: {why}"),

@@ -189,15 +189,13 @@ impl Peer {
     /// # Errors
     ///
     /// If it could not be queued.
-    pub fn notify(
-        &self,
-        method: &str,
-        params: &(impl Serialize + ?Sized),
-    ) -> Result<(), Error> {
+    pub fn notify(&self, method: &str, params: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         let error = |kind| Error::new(method, kind);
         let params = Json::of(params).map_err(|why| error(unexpected(&why)))?;
         let params = &params;
-        self.shared.send(Kind::Call, Outgoing::Notification { method, params }).map_err(error)
+        self.shared
+            .send(Kind::Call, Outgoing::Notification { method, params })
+            .map_err(error)
     }
 
     /// Sends what is queued, and then ends what the peer reads: to a child, its standard input. Nothing new is taken, and
@@ -221,7 +219,11 @@ impl Peer {
     /// Waits until the connection has closed, and tells why. Safe to cancel.
     pub async fn closed(&self) -> Closed {
         self.shared.closed.cancelled().await;
-        self.shared.outbox().closed.clone().unwrap_or(Closed::Abandoned)
+        self.shared
+            .outbox()
+            .closed
+            .clone()
+            .unwrap_or(Closed::Abandoned)
     }
 
     /// How the connection is.
@@ -234,7 +236,10 @@ impl Peer {
 fn unexpected(why: &serde_json::Error) -> ErrorKind {
     ErrorKind::Unexpected(match why.line() {
         0 => "it has no form in JSON".to_owned(),
-        line => format!("unlike what was expected at line {line} column {}", why.column()),
+        line => format!(
+            "unlike what was expected at line {line} column {}",
+            why.column()
+        ),
     })
 }
 
@@ -253,7 +258,9 @@ struct Shared {
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let status = self.outbox().status();
-        f.debug_struct("Peer").field("status", &status).finish_non_exhaustive()
+        f.debug_struct("Peer")
+            .field("status", &status)
+            .finish_non_exhaustive()
     }
 }
 
@@ -272,15 +279,18 @@ impl Shared {
 
     /// An answer, or what the dialect has instead of one. Where it cannot be queued the peer does not read.
     fn reply(&self, message: Outgoing<'_>) {
-        match self.send(Kind::Reply, message) {
-            Err(ErrorKind::QueueFull) => self.close(Closed::Flooded),
-            // There is nobody to tell.
-            Ok(()) | Err(_) => {}
+        // Otherwise, if it is not sent, there is nobody to tell.
+        if let Err(ErrorKind::QueueFull) = self.send(Kind::Reply, message) {
+            self.close(Closed::Flooded);
         }
     }
 
     fn answer(&self, id: &Json, method: &str, outcome: Result<&Json, &Failure>) {
-        self.reply(Outgoing::Answer { id, method, outcome });
+        self.reply(Outgoing::Answer {
+            id,
+            method,
+            outcome,
+        });
     }
 
     /// The first cause counts.

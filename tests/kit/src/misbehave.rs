@@ -99,13 +99,19 @@ fn run(steps: &[Vec<&str>]) {
             continue;
         };
         let text = rest.join(" ");
-        let number = || text.parse::<usize>().unwrap_or_else(|_| panic!("{verb} takes a number"));
+        let number = || {
+            text.parse::<usize>()
+                .unwrap_or_else(|_| panic!("{verb} takes a number"))
+        };
         match *verb {
             "" => {}
             "say" => write(io::stdout(), format!("{text}\n").as_bytes()),
             "write" => write(io::stdout(), unescape(&text).as_bytes()),
             "pid" => write(io::stdout(), format!("{}\n", process::id()).as_bytes()),
-            "complain" => write(io::stderr(), &[&vec![b'.'; number() - 1][..], b"\n"].concat()),
+            "complain" => write(
+                io::stderr(),
+                &[&vec![b'.'; number() - 1][..], b"\n"].concat(),
+            ),
             "mourn" => write(io::stderr(), format!("{text}\n").as_bytes()),
             "ignore" => ignore(&text),
             "leave-session" => drop(rustix::process::setsid()),
@@ -164,7 +170,9 @@ fn write(mut stream: impl Write, bytes: &[u8]) {
 }
 
 fn unescape(text: &str) -> String {
-    text.replace("\\r", "\r").replace("\\n", "\n").replace("\\0", "\0")
+    text.replace("\\r", "\r")
+        .replace("\\n", "\n")
+        .replace("\\0", "\0")
 }
 
 fn inner(rest: &[&str]) -> String {
@@ -187,10 +195,11 @@ fn ignore(signal: &str) {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the children of what misbehaves are the test's"
-)]
+#[expect(clippy::disallowed_methods, reason = "it is part of the misbehaviour")]
+#[expect(clippy::zombie_processes, reason = "that nobody waits is, too")]
 fn start(steps: &str) {
-    Command::new(program()).args(script(steps)).spawn().expect("itself again");
+    Command::new(program())
+        .args(script(steps))
+        .spawn()
+        .expect("itself again");
 }

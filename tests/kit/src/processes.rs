@@ -95,7 +95,11 @@ impl Mark {
             }
             if Instant::now() > end {
                 let lines: Vec<String> = processes.into_iter().map(command_line).collect();
-                panic!("not {count} but {} after {limit:?}:\n{}", lines.len(), lines.join("\n"));
+                panic!(
+                    "not {count} but {} after {limit:?}:\n{}",
+                    lines.len(),
+                    lines.join("\n")
+                );
             }
             thread::sleep(Duration::from_millis(2));
         }
@@ -107,7 +111,9 @@ impl Drop for Mark {
     fn drop(&mut self) {
         let others = |process: &u32| *process != process::id();
         for process in self.processes().into_iter().filter(others) {
-            let number = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
+            let number = i32::try_from(process)
+                .ok()
+                .and_then(rustix::process::Pid::from_raw);
             if let Some(number) = number {
                 let _ = rustix::process::kill_process(number, rustix::process::Signal::KILL);
             }

@@ -101,7 +101,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Scripted<S> {
 
     fn take(&mut self) -> Option<Value> {
         let find = |needle: &[u8]| {
-            let place = self.read.windows(needle.len()).position(|window| window == needle)?;
+            let place = self
+                .read
+                .windows(needle.len())
+                .position(|window| window == needle)?;
             Some((place, place + needle.len()))
         };
         let (from, to, rest) = match self.format {
@@ -109,7 +112,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Scripted<S> {
             Format::ContentLength => {
                 let (end, body) = find(b"\r\n\r\n")?;
                 let header = std::str::from_utf8(&self.read[..end]).expect("a header");
-                let length = header.strip_prefix("Content-Length: ").expect("this header alone");
+                let length = header
+                    .strip_prefix("Content-Length: ")
+                    .expect("this header alone");
                 let end = body + length.parse::<usize>().expect("a length");
                 (body, end, end)
             }
@@ -147,7 +152,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Scripted<S> {
     /// If nobody listens.
     pub async fn send_bytes(&mut self, bytes: &[u8]) {
         let sent = timeout(SOON, self.stream.write_all(bytes)).await;
-        sent.expect("somebody who reads").expect("somebody who listens");
+        sent.expect("somebody who reads")
+            .expect("somebody who listens");
     }
 
     /// Answers a JSON-RPC request.
@@ -156,7 +162,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Scripted<S> {
     ///
     /// If nobody listens.
     pub async fn answer(&mut self, request: &Value, result: Value) {
-        self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result })).await;
+        self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }))
+            .await;
     }
 
     /// Ends what it says. It still hears.

@@ -59,6 +59,8 @@ fn split(control: RawFd, host: Pid) -> io::Result<()> {
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
 
+    let signals = child_signals()?;
+
     // SAFETY: this process has one thread, being a fork itself; both sides keep to the rules of the module.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
@@ -80,7 +82,7 @@ fn split(control: RawFd, host: Pid) -> io::Result<()> {
         }
         child => {
             if let Some(child) = Pid::from_raw(child) {
-                watch(child, control, host);
+                watch(child, control, &signals, host);
             }
             exit()
         }
@@ -109,7 +111,7 @@ fn set_signal_mask(mask: &libc::sigset_t) -> io::Result<()> {
 }
 
 /// A descriptor that becomes readable when a child ends. All signals are blocked already.
-fn child_signals() -> Option<OwnedFd> {
+fn child_signals() -> io::Result<OwnedFd> {
     let mut set = MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `set` is emptied before it is read; the descriptor is new and so nobody else's.
     unsafe {
@@ -117,8 +119,8 @@ fn child_signals() -> Option<OwnedFd> {
         libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
         let flags = libc::SFD_NONBLOCK | libc::SFD_CLOEXEC;
         match libc::signalfd(-1, set.as_ptr(), flags) {
-            -1 => None,
-            fd => Some(OwnedFd::from_raw_fd(fd)),
+            -1 => Err(io::Error::last_os_error()),
+            fd => Ok(OwnedFd::from_raw_fd(fd)),
         }
     }
 }
@@ -134,12 +136,11 @@ fn exit() -> ! {
 }
 
 /// The life of the guard, to its end.
-fn watch(child: Pid, control: RawFd, host: Pid) -> ! {
+fn watch(child: Pid, control: RawFd, signals: &OwnedFd, host: Pid) -> ! {
     let _ = rustix::thread::set_name(c"terret-guard");
     // So that no folder is kept busy.
     let _ = rustix::process::chdir(c"/");
 
-    let signals = child_signals();
     // That the control socket ends tells of the host's end too, but not while a process that the host has forked
     // without an exec holds it.
     let host_fd = rustix::process::pidfd_open(host, PidfdFlags::empty()).ok();
@@ -148,17 +149,14 @@ fn watch(child: Pid, control: RawFd, host: Pid) -> ! {
     // What is at 0, 1 and 2 before belongs to the program, which has copies.
     unsafe {
         libc::dup2(control, CONTROL);
-        match &signals {
-            Some(signals) => libc::dup2(signals.as_raw_fd(), SIGNALS),
-            None => libc::close(SIGNALS),
-        };
+        libc::dup2(signals.as_raw_fd(), SIGNALS);
         match &host_fd {
             Some(host_fd) => libc::dup2(host_fd.as_raw_fd(), HOST),
             None => libc::close(HOST),
         };
         close_from(HOST + 1);
     }
-    std::mem::forget((signals, host_fd));
+    std::mem::forget(host_fd);
 
     memory::give_back();
 
@@ -177,7 +175,11 @@ fn watch(child: Pid, control: RawFd, host: Pid) -> ! {
         control,
         signals,
         host: has_host_fd.then_some(host_fd),
-        step: if orphaned { Step::orphaned() } else { Step::Serve },
+        step: if orphaned {
+            Step::orphaned()
+        } else {
+            Step::Serve
+        },
         ended: false,
     };
     guard.serve();
@@ -283,7 +285,11 @@ impl Watch<'_> {
     fn wait(&mut self, limit: Option<i64>) {
         let serving = matches!(self.step, Step::Serve);
         // Once the host is gone, its descriptors are ready for ever.
-        let of_host = if serving { PollFlags::IN } else { PollFlags::empty() };
+        let of_host = if serving {
+            PollFlags::IN
+        } else {
+            PollFlags::empty()
+        };
         let mut fds = [
             PollFd::from_borrowed_fd(self.signals, PollFlags::IN),
             PollFd::from_borrowed_fd(self.control, of_host),

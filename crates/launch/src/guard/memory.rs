@@ -34,7 +34,10 @@ mod x86_64 {
         let Ok(maps) = rustix::fs::open(c"/proc/self/maps", flags, Mode::empty()) else {
             return;
         };
-        let keep = [around(stack_pointer(), STACK), around(thread_pointer(), THREAD)];
+        let keep = [
+            around(stack_pointer(), STACK),
+            around(thread_pointer(), THREAD),
+        ];
         let mut reader = Reader::new();
         let mut buffer = [0_u8; 4096];
         while let Ok(count @ 1..) = rustix::io::read(maps.as_fd(), &mut buffer) {

@@ -72,13 +72,19 @@ mod tests {
     use super::super::Signal;
     use super::*;
 
+    #[expect(clippy::disallowed_methods, reason = "what it is a test of")]
     fn sh(script: &str) -> (Spawned, String) {
         let mut command = std::process::Command::new("sh");
-        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped());
+        command
+            .args(["-c", script])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
         let mut spawned = spawn(&mut command).unwrap();
         let mut line = String::new();
         let output = spawned.0.stdout.take().unwrap();
-        std::io::BufReader::new(output).read_line(&mut line).unwrap();
+        std::io::BufReader::new(output)
+            .read_line(&mut line)
+            .unwrap();
         (spawned, line)
     }
 

@@ -9,7 +9,11 @@ use crate::ends::up;
 use crate::misbehaving;
 
 async fn printed(command: Command) -> String {
-    let printed = command.stdin(Input::Null).run(&Limits::default()).await.unwrap();
+    let printed = command
+        .stdin(Input::Null)
+        .run(&Limits::default())
+        .await
+        .unwrap();
     assert!(printed.exit().success(), "{}", printed.stderr());
     String::from_utf8(printed.stdout().to_vec()).unwrap()
 }
@@ -17,7 +21,9 @@ async fn printed(command: Command) -> String {
 #[tokio::test]
 async fn arguments_are_nobody_elses_to_read() {
     let odd = ["a b", "", "$HOME", "'\"", "*", "line\nbreak", "-n"];
-    let command = Command::new("printf", "/", &Environment::inherited()).arg("<%s>").args(odd);
+    let command = Command::new("printf", "/", &Environment::inherited())
+        .arg("<%s>")
+        .args(odd);
     let expected: String = odd.map(|word| format!("<{word}>")).concat();
     assert_eq!(printed(command).await, expected);
 }
@@ -25,11 +31,19 @@ async fn arguments_are_nobody_elses_to_read() {
 #[tokio::test]
 async fn the_environment_is_what_was_given() {
     let path = Environment::inherited().get("PATH").unwrap().to_owned();
-    let environment = Environment::empty().set("PATH", &path).set("A", "1").set("B", "2");
-    let command = Command::new("env", "/", &environment).env("B", "3").env("C", "4");
+    let environment = Environment::empty()
+        .set("PATH", &path)
+        .set("A", "1")
+        .set("B", "2");
+    let command = Command::new("env", "/", &environment)
+        .env("B", "3")
+        .env("C", "4");
     let mut lines: Vec<String> = printed(command).await.lines().map(str::to_owned).collect();
     lines.sort();
-    assert_eq!(lines, ["A=1", "B=3", "C=4", &format!("PATH={}", path.display())]);
+    assert_eq!(
+        lines,
+        ["A=1", "B=3", "C=4", &format!("PATH={}", path.display())]
+    );
 }
 
 #[tokio::test]
@@ -50,7 +64,8 @@ async fn it_inherits_no_descriptor() {
 
 #[tokio::test]
 async fn signals_are_as_a_program_expects_them() {
-    let status = printed(Command::new("cat", "/", &Environment::inherited()).arg("/proc/self/status")).await;
+    let status =
+        printed(Command::new("cat", "/", &Environment::inherited()).arg("/proc/self/status")).await;
     for field in ["SigBlk", "SigIgn", "SigCgt"] {
         let line = status.lines().find(|line| line.starts_with(field)).unwrap();
         let mask = u64::from_str_radix(line.split_once('\t').unwrap().1, 16).unwrap();
@@ -75,7 +90,9 @@ async fn an_enclosure_is_entered_by_its_prefix() {
     let tree = Tree::new("//- /project/a.txt\nhello\n");
     let host = tree.root().join("project");
     // `env` enters nothing, and shows what it was given.
-    let prefix = Prefix::new(["env", "-i"]).cwd(Flag::Joined("--chdir=".into())).then(["sh", "-c", "\"$@\"; pwd", "-"]);
+    let prefix = Prefix::new(["env", "-i"])
+        .cwd(Flag::Joined("--chdir=".into()))
+        .then(["sh", "-c", "\"$@\"; pwd", "-"]);
     let path = Environment::inherited().get("PATH").unwrap().to_owned();
     let command = Command::new("cat", &host, &Environment::inherited())
         .arg("a.txt")

@@ -12,8 +12,14 @@ fn marker(text: &str) -> Marker {
 
 fn detector(tree: &Tree) -> Detector {
     let root = tree.root();
-    let path = format!("{}:{}", root.join("bin").display(), root.join("more").display());
-    let environment = Environment::empty().set("PATH", path).set("HOME", root.join("home"));
+    let path = format!(
+        "{}:{}",
+        root.join("bin").display(),
+        root.join("more").display()
+    );
+    let environment = Environment::empty()
+        .set("PATH", path)
+        .set("HOME", root.join("home"));
     Detector::new(root.join("w"), environment)
 }
 
@@ -30,7 +36,11 @@ fn check(tree: &Tree, detector: &Detector, candidate: &Candidate, at: &[&str], e
     for at in at {
         let found = detector.detect(candidate, at);
         text += &match found.usable() {
-            Some(usable) => format!("{at}: {} by {}\n", short(usable.root()), short(usable.program())),
+            Some(usable) => format!(
+                "{at}: {} by {}\n",
+                short(usable.root()),
+                short(usable.program())
+            ),
             None => format!("{at}: {}\n", found.to_string().replace(&prefix, "")),
         };
     }
@@ -55,12 +65,21 @@ fn both_have_to_be_there() {
         ",
     );
     let detector = detector(&tree);
-    let check = |candidate, at: &[&str], expected| check(&tree, &detector, &candidate, at, expected);
+    let check =
+        |candidate, at: &[&str], expected| check(&tree, &detector, &candidate, at, expected);
 
-    let dart = Candidate::new("dart").marker(marker("pubspec.yaml")).program(Program::new("dart"));
+    let dart = Candidate::new("dart")
+        .marker(marker("pubspec.yaml"))
+        .program(Program::new("dart"));
     check(
         dart,
-        &["app/lib/a.dart", "app/lib/not-yet/b.dart", "app", "cmd/main.go", "."],
+        &[
+            "app/lib/a.dart",
+            "app/lib/not-yet/b.dart",
+            "app",
+            "cmd/main.go",
+            ".",
+        ],
         expect![[r#"
             app/lib/a.dart: `pubspec.yaml` found in app/, `dart` is not on PATH
             app/lib/not-yet/b.dart: `pubspec.yaml` found in app/, `dart` is not on PATH
@@ -69,7 +88,10 @@ fn both_have_to_be_there() {
             .: no pubspec.yaml at or above ./, and `dart` is not on PATH
         "#]],
     );
-    let gopls = Candidate::new("gopls").marker(marker("go.work")).marker(marker("go.mod")).program(Program::new("gopls"));
+    let gopls = Candidate::new("gopls")
+        .marker(marker("go.work"))
+        .marker(marker("go.mod"))
+        .program(Program::new("gopls"));
     check(
         gopls,
         &["cmd/main.go", "../x.go", "cmd/../../x.go", "/etc/x.go"],
@@ -80,32 +102,69 @@ fn both_have_to_be_there() {
             /etc/x.go: `gopls` found, /etc/ is outside of the workspace
         "#]],
     );
-    let csharp = Candidate::new("csharp").marker(marker("*.{csproj,sln}")).program(Program::new("csharp"));
-    check(csharp.clone(), &["cs/deep/a.cs"], expect![[r#"
+    let csharp = Candidate::new("csharp")
+        .marker(marker("*.{csproj,sln}"))
+        .program(Program::new("csharp"));
+    check(
+        csharp.clone(),
+        &["cs/deep/a.cs"],
+        expect![[r#"
         cs/deep/a.cs: w/cs by bin/csharp
-    "#]]);
-    assert!(detector.detect(&csharp, "cs").to_string().starts_with("`b.csproj` found in cs/, /"));
-    let clangd = Candidate::new("clangd").marker(marker("build/compile_commands.json")).program(Program::new("clangd"));
-    check(clangd, &["c/src/a.c", "c/build/b.c"], expect![[r#"
+    "#]],
+    );
+    assert!(
+        detector
+            .detect(&csharp, "cs")
+            .to_string()
+            .starts_with("`b.csproj` found in cs/, /")
+    );
+    let clangd = Candidate::new("clangd")
+        .marker(marker("build/compile_commands.json"))
+        .program(Program::new("clangd"));
+    check(
+        clangd,
+        &["c/src/a.c", "c/build/b.c"],
+        expect![[r#"
         c/src/a.c: w/c by bin/clangd
         c/build/b.c: w/c by bin/clangd
-    "#]]);
-    let anywhere = Candidate::new("bash").program(Program::new("bash-x")).program(Program::new("gopls"));
-    check(anywhere, &["cmd/x.sh", "x.sh"], expect![[r#"
+    "#]],
+    );
+    let anywhere = Candidate::new("bash")
+        .program(Program::new("bash-x"))
+        .program(Program::new("gopls"));
+    check(
+        anywhere,
+        &["cmd/x.sh", "x.sh"],
+        expect![[r#"
         cmd/x.sh: w by bin/gopls
         x.sh: w by bin/gopls
-    "#]]);
-    let nothing = Candidate::new("none").program(Program::new("a")).program(Program::new("b"));
-    check(nothing, &["x"], expect![[r#"
+    "#]],
+    );
+    let nothing = Candidate::new("none")
+        .program(Program::new("a"))
+        .program(Program::new("b"));
+    check(
+        nothing,
+        &["x"],
+        expect![[r#"
         x: `a` or `b` are not on PATH
-    "#]]);
-    check(Candidate::new("empty"), &["x"], expect![[r#"
+    "#]],
+    );
+    check(
+        Candidate::new("empty"),
+        &["x"],
+        expect![[r#"
         x: it names no program
-    "#]]);
+    "#]],
+    );
     let absolute = Candidate::new("abs").program(Program::new("/no/such"));
-    check(absolute, &["x"], expect![[r#"
+    check(
+        absolute,
+        &["x"],
+        expect![[r#"
         x: `/no/such` is not there
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -138,7 +197,13 @@ fn the_nearest_root_unless_a_whole_workspace_says_so() {
     );
     let detector = detector(&tree);
     let check = |candidate: Candidate, at: &[&str], expected| {
-        check(&tree, &detector, &candidate.program(Program::new("x")), at, expected);
+        check(
+            &tree,
+            &detector,
+            &candidate.program(Program::new("x")),
+            at,
+            expected,
+        );
     };
     let cargo = Candidate::new("rust").marker(marker("Cargo.toml"));
     check(
@@ -171,11 +236,17 @@ fn the_nearest_root_unless_a_whole_workspace_says_so() {
             go/a.go: `x` found, no go.mod at or above go/
         "#]],
     );
-    let js = Candidate::new("js").marker(marker("package.json")).outermost();
-    check(js, &["js/p/src/a.js", "js/a.js"], expect![[r#"
+    let js = Candidate::new("js")
+        .marker(marker("package.json"))
+        .outermost();
+    check(
+        js,
+        &["js/p/src/a.js", "js/a.js"],
+        expect![[r#"
         js/p/src/a.js: w/js by bin/x
         js/a.js: w/js by bin/x
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -200,32 +271,77 @@ fn programs_of_the_project_come_first_where_it_is_trusted() {
     let trusted = detector(&tree);
     let untrusted = detector(&tree).trust(Trust::untrusted("run `terret trust`"));
     let python = Candidate::new("py").program(Program::new("python").local());
-    let tsc = Candidate::new("ts").marker(marker("web")).program(Program::new("tsc").local());
-    check(&tree, &trusted, &python, &["sub/a.py"], expect![[r#"
+    let tsc = Candidate::new("ts")
+        .marker(marker("web"))
+        .program(Program::new("tsc").local());
+    check(
+        &tree,
+        &trusted,
+        &python,
+        &["sub/a.py"],
+        expect![[r#"
         sub/a.py: w by w/.venv/bin/python
-    "#]]);
-    check(&tree, &trusted, &tsc, &["sub/a.ts"], expect![[r#"
+    "#]],
+    );
+    check(
+        &tree,
+        &trusted,
+        &tsc,
+        &["sub/a.ts"],
+        expect![[r#"
         sub/a.ts: w/sub by w/node_modules/.bin/tsc
-    "#]]);
-    check(&tree, &untrusted, &python, &["sub/a.py"], expect![[r#"
+    "#]],
+    );
+    check(
+        &tree,
+        &untrusted,
+        &python,
+        &["sub/a.py"],
+        expect![[r#"
         sub/a.py: w by bin/python
-    "#]]);
+    "#]],
+    );
     let only = Candidate::new("x").program(Program::new("only-here").local());
-    check(&tree, &untrusted, &only, &["a"], expect![[r#"
+    check(
+        &tree,
+        &untrusted,
+        &only,
+        &["a"],
+        expect![[r#"
         a: `node_modules/.bin/only-here` is not used, because this workspace is not trusted: run `terret trust`
-    "#]]);
+    "#]],
+    );
     let not_local = Candidate::new("x").program(Program::new("only-here"));
-    check(&tree, &trusted, &not_local, &["a"], expect![[r#"
+    check(
+        &tree,
+        &trusted,
+        &not_local,
+        &["a"],
+        expect![[r#"
         a: `only-here` is not on PATH
-    "#]]);
+    "#]],
+    );
     let lldb = Candidate::new("lldb").program(Program::new("lldb-dap").versioned());
-    check(&tree, &trusted, &lldb, &["a"], expect![[r#"
+    check(
+        &tree,
+        &trusted,
+        &lldb,
+        &["a"],
+        expect![[r#"
         a: w by more/lldb-dap-19.1
-    "#]]);
-    let gopls = Candidate::new("gopls").program(Program::new("gopls").folder("/no/such").folder("~/go/bin"));
-    check(&tree, &trusted, &gopls, &["a"], expect![[r#"
+    "#]],
+    );
+    let gopls = Candidate::new("gopls")
+        .program(Program::new("gopls").folder("/no/such").folder("~/go/bin"));
+    check(
+        &tree,
+        &trusted,
+        &gopls,
+        &["a"],
+        expect![[r#"
         a: w by home/go/bin/gopls
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -237,9 +353,16 @@ fn a_link_to_the_workspace_is_the_workspace() {
         //- /bin/gopls mode=755
         ",
     );
-    let gopls = Candidate::new("gopls").marker(marker("go.mod")).program(Program::new("gopls"));
+    let gopls = Candidate::new("gopls")
+        .marker(marker("go.mod"))
+        .program(Program::new("gopls"));
     let detector = detector(&tree);
-    let at = |at: &str| detector.detect(&gopls, tree.root().join(at)).root().map(PathBuf::from);
+    let at = |at: &str| {
+        detector
+            .detect(&gopls, tree.root().join(at))
+            .root()
+            .map(PathBuf::from)
+    };
     let real = tree.root().canonicalize().unwrap().join("w/sub");
     assert_eq!(at("w/sub/new/a.go"), Some(tree.root().join("w/sub")));
     assert_eq!(at("link/sub/new/a.go"), Some(real));
@@ -253,7 +376,9 @@ fn what_was_installed_meanwhile_is_found() {
         //- /bin/other mode=755
         ",
     );
-    let gopls = Candidate::new("gopls").marker(marker("go.mod")).program(Program::new("gopls"));
+    let gopls = Candidate::new("gopls")
+        .marker(marker("go.mod"))
+        .program(Program::new("gopls"));
     let detector = detector(&tree);
     let usable = || detector.detect(&gopls, "a.go").usable().is_some();
     assert!(!usable());

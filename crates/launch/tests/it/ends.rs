@@ -12,7 +12,10 @@ pub(crate) async fn up(mark: &Mark, steps: &str) -> Child {
     let mut child = misbehaving(mark, steps).spawn().await.unwrap();
     let mut output = BufReader::new(child.take_stdout().unwrap());
     let mut line = String::new();
-    timeout(SOON, output.read_line(&mut line)).await.unwrap().unwrap();
+    timeout(SOON, output.read_line(&mut line))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(line, "up\n", "{:?}", child.last_words(5));
     child
 }
@@ -25,9 +28,21 @@ async fn what_a_program_leaves_goes_with_it() {
         ("die segv", "was killed by SIGSEGV", 0),
         ("die kill", "was killed by SIGKILL", 0),
         ("start [ hang ] | exit 0", "exited with 0", 1),
-        ("start [ ignore term | hang ] | start [ start [ hang ] | hang ] | exit 1", "exited with 1", 3),
-        ("start [ leave-session | hang ] | die kill", "was killed by SIGKILL", 1),
-        ("daemon [ ignore hup | ignore term | spin ] | await-line | exit 0", "exited with 0", 1),
+        (
+            "start [ ignore term | hang ] | start [ start [ hang ] | hang ] | exit 1",
+            "exited with 1",
+            3,
+        ),
+        (
+            "start [ leave-session | hang ] | die kill",
+            "was killed by SIGKILL",
+            1,
+        ),
+        (
+            "daemon [ ignore hup | ignore term | spin ] | await-line | exit 0",
+            "exited with 0",
+            1,
+        ),
         ("multiply 4 | await-line | exit 0", "exited with 0", 5),
     ] {
         let mark = Mark::new();
@@ -48,7 +63,10 @@ async fn the_ones_that_had_to_be_killed_are_counted() {
     let mut child = up(&mark, "start [ leave-session | hang ] | start [ ignore term | hang ] | start [ hang ] | say up | hang").await;
     mark.await_count(4, SOON);
     let exit = timeout(SOON, child.kill()).await.unwrap().unwrap();
-    assert_eq!((exit.to_string().as_str(), exit.swept()), ("was killed by SIGKILL", 3));
+    assert_eq!(
+        (exit.to_string().as_str(), exit.swept()),
+        ("was killed by SIGKILL", 3)
+    );
 }
 
 #[tokio::test]
@@ -66,14 +84,21 @@ async fn dropped_it_is_killed_with_all_descendants() {
         drop(child);
         timeout(SOON, gone).await.unwrap();
         assert_eq!(mark.processes(), [] as [u32; 0], "{steps}");
-        assert_eq!((state_of(id), state_of(guard)), (None, None), "collected: {steps}");
+        assert_eq!(
+            (state_of(id), state_of(guard)),
+            (None, None),
+            "collected: {steps}"
+        );
     }
 }
 
 #[test]
 fn dropped_without_a_runtime_it_is_killed_too() {
     let mark = Mark::new();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let child = runtime.block_on(up(&mark, "ignore term | daemon [ hang ] | say up | hang"));
     drop(runtime);
     drop(child);
@@ -103,10 +128,15 @@ async fn it_outlives_the_thread_that_started_it() {
     let mark = Mark::new();
     let handle = tokio::runtime::Handle::current();
     let command = misbehaving(&mark, "say up | hang");
-    let mut child = std::thread::spawn(move || handle.block_on(command.spawn()).unwrap()).join().unwrap();
+    let mut child = std::thread::spawn(move || handle.block_on(command.spawn()).unwrap())
+        .join()
+        .unwrap();
     let mut output = BufReader::new(child.take_stdout().unwrap());
     let mut line = String::new();
-    timeout(SOON, output.read_line(&mut line)).await.unwrap().unwrap();
+    timeout(SOON, output.read_line(&mut line))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((line.as_str(), child.exit()), ("up\n", None));
     timeout(SOON, child.kill()).await.unwrap().unwrap();
 }
@@ -114,11 +144,17 @@ async fn it_outlives_the_thread_that_started_it() {
 #[tokio::test]
 async fn orphans_are_collected_while_it_lives() {
     let mark = Mark::new();
-    let child = up(&mark, "daemon [ exit 0 ] | daemon [ exit 0 ] | say up | hang").await;
+    let child = up(
+        &mark,
+        "daemon [ exit 0 ] | daemon [ exit 0 ] | say up | hang",
+    )
+    .await;
     let guard = parent_of(child.id());
     // Both daemons and their parents have ended, and nobody but the guard can collect them.
     mark.await_count(1, SOON);
-    wait_for("only the program is left", || children_of(guard) == [child.id()]);
+    wait_for("only the program is left", || {
+        children_of(guard) == [child.id()]
+    });
 }
 
 #[tokio::test]

@@ -10,24 +10,46 @@ async fn what_cannot_be_started_says_why() {
     let root = root.to_str().unwrap();
     let plain = format!("{root}/plain.txt");
     for (program, cwd, message) in [
-        ("no-such-program", "/", "`no-such-program` was not found: install it, or add its folder to PATH"),
-        ("/no/such/program", "/", "`program` was not found: install it, or add its folder to PATH"),
-        ("ls", "/no/such/folder", "`ls` could not be started in /no/such/folder: no such folder"),
-        ("ls", &plain, "`ls` could not be started in ROOT/plain.txt: no such folder"),
+        (
+            "no-such-program",
+            "/",
+            "`no-such-program` was not found: install it, or add its folder to PATH",
+        ),
+        (
+            "/no/such/program",
+            "/",
+            "`program` was not found: install it, or add its folder to PATH",
+        ),
+        (
+            "ls",
+            "/no/such/folder",
+            "`ls` could not be started in /no/such/folder: no such folder",
+        ),
+        (
+            "ls",
+            &plain,
+            "`ls` could not be started in ROOT/plain.txt: no such folder",
+        ),
         (
             &plain,
             "/",
             "`plain.txt` could not be started: Permission denied (os error 13); is it executable?",
         ),
     ] {
-        let error = Command::new(program, cwd, &Environment::inherited()).spawn().await.unwrap_err();
+        let error = Command::new(program, cwd, &Environment::inherited())
+            .spawn()
+            .await
+            .unwrap_err();
         assert_eq!(error.to_string().replace(root, "ROOT"), message);
     }
 }
 
 #[tokio::test]
 async fn a_path_of_nothing_finds_nothing() {
-    let error = Command::new("ls", "/", &Environment::empty().set("PATH", "")).spawn().await.unwrap_err();
+    let error = Command::new("ls", "/", &Environment::empty().set("PATH", ""))
+        .spawn()
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("was not found"), "{error}");
 }
 

@@ -20,7 +20,10 @@ fn as_a_host() {
     };
     // What is left is for the test to see.
     let mark = std::mem::ManuallyDrop::new(Mark::inherited());
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let (ending, steps) = scenario.split_once(": ").unwrap();
     let children: Vec<_> = (0..2)
         .map(|_| runtime.block_on(misbehaving(&mark, steps).spawn()).unwrap())
@@ -54,12 +57,18 @@ fn host(mark: &Mark, scenario: &str) -> Bin {
 
 const ENDS_WITH_ITS_INPUT: &str = "await-end";
 const STUBBORN: &str = "ignore term | ignore hup | hang";
-const WITH_DAEMONS: &str = "daemon [ ignore term | hang ] | start [ leave-session | spin ] | multiply 3 | hang";
+const WITH_DAEMONS: &str =
+    "daemon [ ignore term | hang ] | start [ leave-session | spin ] | multiply 3 | hang";
 
 #[test]
 fn killed_it_leaves_nothing() {
     // The host, its two guards, and twice the program with what it has started.
-    for (steps, processes) in [(ENDS_WITH_ITS_INPUT, 5), (STUBBORN, 5), ("spin", 5), (WITH_DAEMONS, 11)] {
+    for (steps, processes) in [
+        (ENDS_WITH_ITS_INPUT, 5),
+        (STUBBORN, 5),
+        ("spin", 5),
+        (WITH_DAEMONS, 11),
+    ] {
         let mark = Mark::new();
         let bin = host(&mark, &format!("hang: {steps}"));
         let live = bin.start();
@@ -84,7 +93,11 @@ fn ended_by_itself_it_leaves_nothing() {
     for ending in ["exit", "abort", "panic", "forget"] {
         let mark = Mark::new();
         let outcome = host(&mark, &format!("{ending}: {WITH_DAEMONS}")).run();
-        assert_eq!(outcome.status.success(), ["exit", "forget"].contains(&ending), "{outcome}");
+        assert_eq!(
+            outcome.status.success(),
+            ["exit", "forget"].contains(&ending),
+            "{outcome}"
+        );
         mark.await_count(0, SOON);
     }
 }

@@ -4,10 +4,10 @@
 
 mod children;
 mod detect;
-mod probes;
 mod ends;
 mod errors;
 mod hosts;
+mod probes;
 mod stop;
 mod streams;
 
@@ -37,7 +37,9 @@ pub(crate) fn parent_of(process: u32) -> u32 {
 pub(crate) fn children_of(process: u32) -> Vec<u32> {
     let list = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
     let list = list.unwrap_or_default();
-    list.split_whitespace().map(|number| number.parse().unwrap()).collect()
+    list.split_whitespace()
+        .map(|number| number.parse().unwrap())
+        .collect()
 }
 
 /// Until `done` is true, or the test has failed.

@@ -40,12 +40,16 @@ fn detector(tree: &Tree) -> Detector {
 
 fn log(tree: &Tree) -> String {
     let log = String::from_utf8(tree.read("home/log")).unwrap();
-    log.replace(tree.root().canonicalize().unwrap().to_str().unwrap(), "").replace('\n', " ")
+    log.replace(tree.root().canonicalize().unwrap().to_str().unwrap(), "")
+        .replace('\n', " ")
 }
 
 fn candidate(program: &str) -> Candidate {
     let program = Program::new(program).local();
-    Candidate::new("x").marker(Marker::new("go.mod").unwrap()).program(program).probe(Probe::new(["-c", "import debugpy"]))
+    Candidate::new("x")
+        .marker(Marker::new("go.mod").unwrap())
+        .program(program)
+        .probe(Probe::new(["-c", "import debugpy"]))
 }
 
 #[tokio::test]
@@ -55,12 +59,21 @@ async fn the_first_that_works_is_taken() {
     let python = candidate("python");
     // Unknown yet: the first one.
     let local = tree.root().join("w/.venv/bin/python");
-    assert_eq!(detector.detect(&python, ".").program(), Some(local.as_path()));
+    assert_eq!(
+        detector.detect(&python, ".").program(),
+        Some(local.as_path())
+    );
     assert_eq!(log(&tree), "");
     let global = tree.root().join("bin/python");
     for _ in 0..3 {
-        assert_eq!(detector.check(&python, ".").await.program(), Some(global.as_path()));
-        assert_eq!(detector.detect(&python, ".").program(), Some(global.as_path()));
+        assert_eq!(
+            detector.check(&python, ".").await.program(),
+            Some(global.as_path())
+        );
+        assert_eq!(
+            detector.detect(&python, ".").program(),
+            Some(global.as_path())
+        );
     }
     assert_eq!(log(&tree), "/w /w ", "each was run once");
     detector.reload();
@@ -68,8 +81,15 @@ async fn the_first_that_works_is_taken() {
     assert_eq!(log(&tree), "/w /w /w /w ");
 
     let untrusted = self::detector(&tree).trust(Trust::untrusted("ask"));
-    assert_eq!(untrusted.check(&python, ".").await.program(), Some(global.as_path()));
-    assert_eq!(log(&tree), "/w /w /w /w / ", "not in a folder that chooses what it loads");
+    assert_eq!(
+        untrusted.check(&python, ".").await.program(),
+        Some(global.as_path())
+    );
+    assert_eq!(
+        log(&tree),
+        "/w /w /w /w / ",
+        "not in a folder that chooses what it loads"
+    );
 }
 
 #[tokio::test]
@@ -78,7 +98,11 @@ async fn one_that_does_not_work_says_so_in_its_words() {
     let detector = detector(&tree);
     let mut text = String::new();
     for name in ["shim", "slow", "no-interpreter"] {
-        let probe = Probe::new(["--version"]).time(Duration::from_millis(if name == "slow" { 200 } else { 60_000 }));
+        let probe = Probe::new(["--version"]).time(Duration::from_millis(if name == "slow" {
+            200
+        } else {
+            60_000
+        }));
         let found = detector.check(&candidate(name).probe(probe), ".").await;
         assert_eq!(found.usable(), None);
         text += &format!("{found}\n").replace(&format!("{}/", tree.root().display()), "");
@@ -100,7 +124,12 @@ async fn a_program_that_changes_is_tried_again() {
     let path = tree.root().join("bin/shim");
     std::fs::write(&path, "#!/bin/sh\nexit 0\n").unwrap();
     let later = std::time::SystemTime::now() + Duration::from_secs(5);
-    std::fs::File::options().append(true).open(&path).unwrap().set_modified(later).unwrap();
+    std::fs::File::options()
+        .append(true)
+        .open(&path)
+        .unwrap()
+        .set_modified(later)
+        .unwrap();
     assert!(detector.check(&shim, ".").await.usable().is_some());
 }
 
@@ -109,6 +138,9 @@ async fn without_a_marker_no_probe_is_run() {
     let tree = Tree::new(TOOLS);
     std::fs::remove_file(tree.root().join("w/go.mod")).unwrap();
     let found = detector(&tree).check(&candidate("shim"), ".").await;
-    assert!(found.to_string().contains("`shim` found, no go.mod"), "{found}");
+    assert!(
+        found.to_string().contains("`shim` found, no go.mod"),
+        "{found}"
+    );
     assert_eq!(log(&tree), "");
 }

@@ -16,10 +16,24 @@ const SHORT: Duration = Duration::from_millis(20);
 
 #[tokio::test]
 async fn each_program_ends_at_its_rung() {
-    let patient = Ladder::default().ask(SOON).close(SOON).terminate(SOON).kill(SOON);
+    let patient = Ladder::default()
+        .ask(SOON)
+        .close(SOON)
+        .terminate(SOON)
+        .kill(SOON);
     for (steps, ladder, rung, ending) in [
-        ("say up | await-line | exit 7", patient, Rung::Asked, "exited with 7"),
-        ("say up | await-end | exit 7", patient.ask(SHORT), Rung::Closed, "exited with 7"),
+        (
+            "say up | await-line | exit 7",
+            patient,
+            Rung::Asked,
+            "exited with 7",
+        ),
+        (
+            "say up | await-end | exit 7",
+            patient.ask(SHORT),
+            Rung::Closed,
+            "exited with 7",
+        ),
         (
             "say up | hang",
             patient.ask(SHORT).close(SHORT),
@@ -47,8 +61,15 @@ async fn each_program_ends_at_its_rung() {
             // The asking itself hangs: only its bound ends it.
             std::future::pending::<()>().await;
         };
-        let stopped = timeout(SOON, child.stop(ask, &ladder)).await.unwrap().unwrap();
-        assert_eq!((stopped.rung(), stopped.exit().to_string().as_str()), (rung, ending), "{steps}");
+        let stopped = timeout(SOON, child.stop(ask, &ladder))
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            (stopped.rung(), stopped.exit().to_string().as_str()),
+            (rung, ending),
+            "{steps}"
+        );
         assert_eq!(mark.processes(), [] as [u32; 0], "{steps}");
         // Again is no error, and no signal to whoever has the number now.
         let again = child.stop(async {}, &ladder).await.unwrap();
@@ -62,7 +83,10 @@ async fn asking_that_is_over_does_not_use_up_its_time() {
     let mark = Mark::new();
     let mut child = up(&mark, "say up | await-end").await;
     let ladder = Ladder::default().ask(Duration::MAX);
-    let stopped = timeout(SOON, child.stop(async {}, &ladder)).await.unwrap().unwrap();
+    let stopped = timeout(SOON, child.stop(async {}, &ladder))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(stopped.rung(), Rung::Closed);
 }
 
@@ -73,7 +97,10 @@ async fn input_is_closed_under_a_writer_that_is_stuck() {
     let mut stdin = child.take_stdin().unwrap();
     let writer = tokio::spawn(async move { stdin.write_all(&vec![b'x'; 10_000_000]).await });
     let ladder = Ladder::default().close(SHORT);
-    let stopped = timeout(SOON, child.stop(async {}, &ladder)).await.unwrap().unwrap();
+    let stopped = timeout(SOON, child.stop(async {}, &ladder))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(stopped.rung(), Rung::Terminated);
     let error = timeout(SOON, writer).await.unwrap().unwrap().unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
@@ -83,7 +110,10 @@ async fn input_is_closed_under_a_writer_that_is_stuck() {
 async fn a_stop_that_is_cancelled_lets_go_of_nothing() {
     let mark = Mark::new();
     let mut child = up(&mark, "ignore term | say up | hang").await;
-    let ladder = Ladder::default().ask(SHORT).close(SHORT).terminate(Duration::MAX);
+    let ladder = Ladder::default()
+        .ask(SHORT)
+        .close(SHORT)
+        .terminate(Duration::MAX);
     let cut = timeout(SHORT * 5, child.stop(std::future::pending(), &ladder)).await;
     assert!(cut.is_err());
     assert_eq!(child.exit(), None);
@@ -101,7 +131,10 @@ async fn signals_reach_the_group() {
     mark.await_count(1, SOON);
     assert_eq!(child.exit(), None);
     child.signal(Signal::Kill);
-    assert_eq!(timeout(SOON, child.exited()).await.unwrap().to_string(), "was killed by SIGKILL");
+    assert_eq!(
+        timeout(SOON, child.exited()).await.unwrap().to_string(),
+        "was killed by SIGKILL"
+    );
     timeout(SOON, child.kill()).await.unwrap().unwrap();
     child.signal(Signal::Terminate);
 }
@@ -114,9 +147,16 @@ async fn one_that_is_not_gone_in_time_is_told() {
     let guard = Pid::from_raw(guard).unwrap();
     // A guard that is stopped stands for a process that the kernel holds.
     kill_process(guard, rustix::process::Signal::STOP).unwrap();
-    let ladder = Ladder::default().ask(SHORT).close(SHORT).terminate(SHORT).kill(SHORT);
+    let ladder = Ladder::default()
+        .ask(SHORT)
+        .close(SHORT)
+        .terminate(SHORT)
+        .kill(SHORT);
     let error = child.stop(async {}, &ladder).await.unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::NotKilled { id } if *id == child.id()), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::NotKilled { id } if *id == child.id()),
+        "{error}"
+    );
     kill_process(guard, rustix::process::Signal::CONT).unwrap();
     timeout(SOON, child.gone()).await.unwrap();
 }

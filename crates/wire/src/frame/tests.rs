@@ -8,7 +8,11 @@ use super::*;
 const SMALL: fn() -> Bounds = || Bounds::default().message(1000).header(100).junk(50);
 
 /// What comes of a stream that is read in such pieces: messages, and the end.
-fn decode(framing: Framing, bounds: Bounds, pieces: &[&[u8]]) -> (Vec<Bytes>, Result<Junk, String>) {
+fn decode(
+    framing: Framing,
+    bounds: Bounds,
+    pieces: &[&[u8]],
+) -> (Vec<Bytes>, Result<Junk, String>) {
     let mut codec = Codec::new(framing, bounds);
     let mut buffer = BytesMut::new();
     let mut frames = Vec::new();
@@ -28,9 +32,17 @@ fn decode(framing: Framing, bounds: Bounds, pieces: &[&[u8]]) -> (Vec<Bytes>, Re
     };
     let outcome = run();
     if outcome.is_err() {
-        assert!(matches!(codec.decode(&mut buffer), Ok(None)), "nothing comes after an error");
+        assert!(
+            matches!(codec.decode(&mut buffer), Ok(None)),
+            "nothing comes after an error"
+        );
     }
-    (frames, outcome.map(|()| codec.junk).map_err(|error| error.to_string()))
+    (
+        frames,
+        outcome
+            .map(|()| codec.junk)
+            .map_err(|error| error.to_string()),
+    )
 }
 
 /// Cuts it into bytes, and at each place in two: the outcome must be the same as for the whole.
@@ -40,7 +52,11 @@ fn decode_cut(framing: Framing, stream: &[u8]) -> (Vec<Bytes>, Result<Junk, Stri
     assert_eq!(decode(framing, SMALL(), &bytes), whole, "byte by byte");
     for cut in 0..stream.len() {
         let (first, second) = stream.split_at(cut);
-        assert_eq!(decode(framing, SMALL(), &[first, second]), whole, "cut at {cut}");
+        assert_eq!(
+            decode(framing, SMALL(), &[first, second]),
+            whole,
+            "cut at {cut}"
+        );
     }
     whole
 }
@@ -344,7 +360,11 @@ fn pieces<'a>(stream: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
     let mut from = 0;
     let cut = |to| std::mem::replace(&mut from, to);
     let starts: Vec<usize> = cuts.iter().copied().map(cut).collect();
-    starts.into_iter().zip(cuts).map(|(from, to)| &stream[from..to]).collect()
+    starts
+        .into_iter()
+        .zip(cuts)
+        .map(|(from, to)| &stream[from..to])
+        .collect()
 }
 
 fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {

@@ -49,17 +49,19 @@ impl Call {
         params: &(impl Serialize + ?Sized),
         limit: Duration,
     ) -> Self {
-        let sent = Json::of(params).map_err(|why| unexpected(&why)).and_then(|params| {
-            let (waiter, answer) = oneshot::channel();
-            let mut outbox = shared.outbox();
-            let params = &params;
-            let message = Outgoing::Request { method, params };
-            let number = outbox.push(&*shared.dialect, Kind::Call, message)?;
-            outbox.wait(number, waiter);
-            drop(outbox);
-            shared.to_write.notify_one();
-            Ok((number, answer))
-        });
+        let sent = Json::of(params)
+            .map_err(|why| unexpected(&why))
+            .and_then(|params| {
+                let (waiter, answer) = oneshot::channel();
+                let mut outbox = shared.outbox();
+                let params = &params;
+                let message = Outgoing::Request { method, params };
+                let number = outbox.push(&*shared.dialect, Kind::Call, message)?;
+                outbox.wait(number, waiter);
+                drop(outbox);
+                shared.to_write.notify_one();
+                Ok((number, answer))
+            });
         let state = match sent {
             Ok((number, answer)) => State::Waiting {
                 number,
@@ -93,14 +95,17 @@ impl Call {
     pub async fn parse<T: DeserializeOwned>(self) -> Result<T, Error> {
         let method = self.method.clone();
         let json = self.await?;
-        json.parse().map_err(|why| Error::new(&method, unexpected(&why)))
+        json.parse()
+            .map_err(|why| Error::new(&method, unexpected(&why)))
     }
 
     fn forget(&self, number: u64) {
         let on_its_way = self.shared.outbox().forget(number);
         if on_its_way {
             // That there is no room, or no connection, is no loss.
-            let _ = self.shared.send(Kind::Call, Outgoing::Cancel { request: number });
+            let _ = self
+                .shared
+                .send(Kind::Call, Outgoing::Cancel { request: number });
         }
     }
 }
@@ -111,21 +116,23 @@ impl Future for Call {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let outcome = match &mut this.state {
-            State::Waiting { number, answer, timer } => {
-                match Pin::new(answer).poll(context) {
-                    Poll::Ready(Ok(outcome)) => outcome.map_err(ErrorKind::Failed),
-                    Poll::Ready(Err(_)) => {
-                        let closed = this.shared.outbox().closed.clone();
-                        Err(ErrorKind::Closed(closed.unwrap_or(Closed::Abandoned)))
-                    }
-                    Poll::Pending => {
-                        std::task::ready!(timer.as_mut().poll(context));
-                        let number = *number;
-                        this.forget(number);
-                        Err(ErrorKind::TimedOut { after: this.limit })
-                    }
+            State::Waiting {
+                number,
+                answer,
+                timer,
+            } => match Pin::new(answer).poll(context) {
+                Poll::Ready(Ok(outcome)) => outcome.map_err(ErrorKind::Failed),
+                Poll::Ready(Err(_)) => {
+                    let closed = this.shared.outbox().closed.clone();
+                    Err(ErrorKind::Closed(closed.unwrap_or(Closed::Abandoned)))
                 }
-            }
+                Poll::Pending => {
+                    std::task::ready!(timer.as_mut().poll(context));
+                    let number = *number;
+                    this.forget(number);
+                    Err(ErrorKind::TimedOut { after: this.limit })
+                }
+            },
             State::NotSent(kind) => Err(kind.clone()),
             // As with other futures, there is no second answer.
             State::Done => return Poll::Pending,

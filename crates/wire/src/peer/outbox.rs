@@ -89,7 +89,11 @@ impl Outbox {
         self.last_number = number;
         self.calls += usize::from(kind == Kind::Call);
         self.bytes += bytes.len();
-        self.queue.push_back(Queued { number, kind, bytes });
+        self.queue.push_back(Queued {
+            number,
+            kind,
+            bytes,
+        });
         Ok(number)
     }
 

@@ -77,7 +77,6 @@ impl Request {
     }
 
     /// The one that answers.
-    #[must_use]
     pub fn responder(self) -> Responder {
         self.responder
     }
@@ -155,7 +154,11 @@ async fn read_all(
     loop {
         // A buffer that is split off frames is grown by half as much again as it holds, so that a long message is not
         // copied for each piece of it.
-        buffer.reserve(codec.missing(buffer.len()).clamp(4096, CHUNK.max(buffer.len() / 2)));
+        buffer.reserve(
+            codec
+                .missing(buffer.len())
+                .clamp(4096, CHUNK.max(buffer.len() / 2)),
+        );
         let read = reader.read_buf(&mut buffer).await;
         let ended = match read {
             Ok(0) => true,

@@ -66,7 +66,9 @@ async fn write_some(
     shared: &Shared,
 ) -> Result<(), Closed> {
     match within_stall(shared, writer.write_buf(batch)).await? {
-        0 => Err(Closed::Write(Arc::new(std::io::ErrorKind::WriteZero.into()))),
+        0 => Err(Closed::Write(Arc::new(
+            std::io::ErrorKind::WriteZero.into(),
+        ))),
         _ => Ok(()),
     }
 }

@@ -70,9 +70,17 @@ async fn one_that_asks_and_does_not_read_is_given_up() {
 #[tokio::test]
 async fn a_message_that_is_too_long_ends_it_before_it_is_read() {
     let (mut other, stream) = Scripted::in_memory(Format::ContentLength);
-    let peer = start(stream, dialect(), (), options().bounds(Bounds::default().message(100)));
+    let peer = start(
+        stream,
+        dialect(),
+        (),
+        options().bounds(Bounds::default().message(100)),
+    );
     other.send_bytes(b"Content-Length: 101\r\n\r\n").await;
-    assert_eq!(peer.closed().await.to_string(), "a message of 101 bytes was announced; 100 are allowed");
+    assert_eq!(
+        peer.closed().await.to_string(),
+        "a message of 101 bytes was announced; 100 are allowed"
+    );
 }
 
 #[tokio::test]

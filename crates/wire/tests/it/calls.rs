@@ -18,10 +18,18 @@ async fn answers_find_their_callers_in_any_order() {
     let second = peer.request("b", &(), SOON);
     peer.notify("n", &[1, 2]).unwrap();
     let third = peer.request("c", &(), SOON);
-    let (a, b, n, c) = (other.receive().await, other.receive().await, other.receive().await, other.receive().await);
+    let (a, b, n, c) = (
+        other.receive().await,
+        other.receive().await,
+        other.receive().await,
+        other.receive().await,
+    );
     assert_eq!(a, request(1, "a", json!({ "x": 1 })));
     assert_eq!(b, json!({ "jsonrpc": "2.0", "id": 2, "method": "b" }));
-    assert_eq!(n, json!({ "jsonrpc": "2.0", "method": "n", "params": [1, 2] }));
+    assert_eq!(
+        n,
+        json!({ "jsonrpc": "2.0", "method": "n", "params": [1, 2] })
+    );
     assert_eq!(c["id"], 4);
     other.answer(&c, json!("for c")).await;
     other.answer(&a, json!("for a")).await;
@@ -37,7 +45,9 @@ async fn answers_find_their_callers_in_any_order() {
 #[tokio::test]
 async fn requests_leave_in_the_order_of_the_calls() {
     let (peer, mut other) = pair(());
-    let calls: Vec<_> = (0..500).map(|number| peer.request("m", &number, SOON)).collect();
+    let calls: Vec<_> = (0..500)
+        .map(|number| peer.request("m", &number, SOON))
+        .collect();
     for number in 0..500 {
         let request = other.receive().await;
         assert_eq!(request["params"], number);
@@ -88,13 +98,17 @@ async fn a_call_that_is_dropped_is_cancelled() {
     let lost = timeout(Duration::from_millis(1), call).await;
     assert!(lost.is_err());
     let cancel = other.receive().await;
-    assert_eq!((&cancel["method"], &cancel["params"]["id"]), (&json!("$/cancelRequest"), &request["id"]));
+    assert_eq!(
+        (&cancel["method"], &cancel["params"]["id"]),
+        (&json!("$/cancelRequest"), &request["id"])
+    );
     assert_eq!(peer.status().in_flight, 0);
 }
 
 #[tokio::test]
 async fn one_that_has_not_left_does_not_leave() {
-    let (scripted, stream) = terret_testkit::Scripted::with_room(terret_testkit::Format::ContentLength, 8);
+    let (scripted, stream) =
+        terret_testkit::Scripted::with_room(terret_testkit::Format::ContentLength, 8);
     let (mut other, peer) = (scripted, start(stream, crate::dialect(), (), options()));
     peer.notify("fills-the-pipe", &()).unwrap();
     wait_for("the writer is at it", || peer.status().queued_bytes == 0).await;
@@ -108,7 +122,8 @@ async fn one_that_has_not_left_does_not_leave() {
 
 #[tokio::test]
 async fn without_a_way_to_cancel_nothing_is_said() {
-    let (mut other, stream) = terret_testkit::Scripted::in_memory(terret_testkit::Format::ContentLength);
+    let (mut other, stream) =
+        terret_testkit::Scripted::in_memory(terret_testkit::Format::ContentLength);
     let peer = start(stream, JsonRpc::new(), (), options());
     let call = peer.request("m", &(), SOON);
     other.receive().await;
@@ -143,11 +158,17 @@ async fn an_unexpected_result_is_told_without_its_content() {
     let request = other.receive().await;
     other.answer(&request, json!({ "secret": 1 })).await;
     let error = call.parse::<Vec<u32>>().await.unwrap_err();
-    assert_eq!(error.to_string(), "`m` does not fit: unlike what was expected at line 1 column 0");
+    assert_eq!(
+        error.to_string(),
+        "`m` does not fit: unlike what was expected at line 1 column 0"
+    );
     let no_json = std::collections::BTreeMap::from([((1, 2), 3)]);
     let error = peer.request("m", &no_json, SOON).await.unwrap_err();
-    assert_eq!(error.to_string(), "`m` does not fit: it has no form in JSON");
-    assert_eq!(format!("{:?}", peer.request("m", "secret", SOON)).contains("secret"), false);
+    assert_eq!(
+        error.to_string(),
+        "`m` does not fit: it has no form in JSON"
+    );
+    assert!(!format!("{:?}", peer.request("m", "secret", SOON)).contains("secret"));
 }
 
 #[test]

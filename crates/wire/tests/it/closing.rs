@@ -14,26 +14,49 @@ use crate::{SOON, dialect, options, pair, start, text};
 async fn all_calls_fail_at_once_with_the_cause() {
     for (bytes, cause) in [
         (&b""[..], "the peer has closed the connection"),
-        (b"Content-Length: 10\r\n\r\n{\"id\"", "the stream ended in the middle of a message"),
+        (
+            b"Content-Length: 10\r\n\r\n{\"id\"",
+            "the stream ended in the middle of a message",
+        ),
         (b"Content-Le", "the peer has closed the connection"),
-        (b"panic: out of memory\n", "the peer has closed the connection"),
-        (b"Content-Length: 999999999999\r\n\r\n", "a message of 999999999999 bytes was announced; 268435456 are allowed"),
-        (b"Content-Length: 2\r\n\r\n{}log line\n", "a header has no colon: `log line`"),
+        (
+            b"panic: out of memory\n",
+            "the peer has closed the connection",
+        ),
+        (
+            b"Content-Length: 999999999999\r\n\r\n",
+            "a message of 999999999999 bytes was announced; 268435456 are allowed",
+        ),
+        (
+            b"Content-Length: 2\r\n\r\n{}log line\n",
+            "a header has no colon: `log line`",
+        ),
     ] {
         let (peer, mut other) = pair(());
-        let calls: Vec<_> = ["a", "b", "c"].map(|method| peer.request(method, &(), SOON)).into();
+        let calls: Vec<_> = ["a", "b", "c"]
+            .map(|method| peer.request(method, &(), SOON))
+            .into();
         for _ in 0..3 {
             other.receive().await;
         }
         other.send_bytes(bytes).await;
         other.say_no_more().await;
         for (call, method) in calls.into_iter().zip(["a", "b", "c"]) {
-            assert_eq!(text(call.await), format!("error: `{method}` has no answer: {cause}"));
+            assert_eq!(
+                text(call.await),
+                format!("error: `{method}` has no answer: {cause}")
+            );
         }
         assert_eq!(peer.closed().await.to_string(), cause);
         // And so do those that come later, with the same cause.
-        assert_eq!(text(peer.request("d", &(), SOON).await), format!("error: `d` has no answer: {cause}"));
-        assert_eq!(peer.notify("n", &()).unwrap_err().to_string(), format!("`n` has no answer: {cause}"));
+        assert_eq!(
+            text(peer.request("d", &(), SOON).await),
+            format!("error: `d` has no answer: {cause}")
+        );
+        assert_eq!(
+            peer.notify("n", &()).unwrap_err().to_string(),
+            format!("`n` has no answer: {cause}")
+        );
         // The other side sees that nobody is there.
         while other.next().await.is_some() {}
     }
@@ -47,7 +70,10 @@ async fn an_answer_before_the_end_is_still_an_answer() {
     other.answer(&request, json!(1)).await;
     drop(other);
     assert_eq!(text(answered.await), "1");
-    assert!(matches!(open.await.unwrap_err().kind(), ErrorKind::Closed(Closed::Ended)));
+    assert!(matches!(
+        open.await.unwrap_err().kind(),
+        ErrorKind::Closed(Closed::Ended)
+    ));
 }
 
 #[tokio::test]
@@ -67,16 +93,27 @@ async fn a_peer_that_cannot_be_written_to_is_no_peer() {
     drop(theirs);
     let peer = terret_wire::Peer::start(reader, writer, dialect(), (), options());
     let error = peer.request("m", &(), SOON).await.unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Closed(Closed::Write(_))), "{error}");
+    assert!(
+        matches!(error.kind(), ErrorKind::Closed(Closed::Write(_))),
+        "{error}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_peer_that_stops_reading_is_given_up() {
     let (_other, stream) = Scripted::with_room(Format::ContentLength, 1024);
-    let peer = start(stream, dialect(), (), options().stall(Duration::from_secs(7)));
+    let peer = start(
+        stream,
+        dialect(),
+        (),
+        options().stall(Duration::from_secs(7)),
+    );
     let call = peer.request("m", &"x".repeat(100_000), SOON * 1000);
     let error = call.await.unwrap_err();
-    assert_eq!(error.to_string(), "`m` has no answer: the peer has read nothing for 7.0s");
+    assert_eq!(
+        error.to_string(),
+        "`m` has no answer: the peer has read nothing for 7.0s"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -114,7 +151,10 @@ async fn finishing_sends_all_and_then_ends_what_the_peer_reads() {
     assert_eq!(other.next().await, None);
     timeout(SOON, finishing).await.unwrap().unwrap();
     // What the peer says until its end still counts.
-    assert!(matches!(peer.notify("late", &()).unwrap_err().kind(), ErrorKind::Closed(Closed::ByUs)));
+    assert!(matches!(
+        peer.notify("late", &()).unwrap_err().kind(),
+        ErrorKind::Closed(Closed::ByUs)
+    ));
     assert!(peer.status().closed.is_none());
     other.answer(&shutdown, json!(null)).await;
     assert_eq!(text(call.await), "null");
@@ -136,14 +176,22 @@ async fn closing_and_dropping_let_go_of_both_streams() {
             true => drop(clone),
             false => clone.close(),
         }
-        assert_eq!(text(call.await), "error: `m` has no answer: the connection was closed");
+        assert_eq!(
+            text(call.await),
+            "error: `m` has no answer: the connection was closed"
+        );
         assert_eq!(other.next().await, None);
     }
 }
 
 #[test]
 fn with_its_runtime_a_connection_ends() {
-    let build = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let build = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+    };
     let (first, second) = (build(), build());
     let (peer, _other) = first.block_on(async { pair(()) });
     let call = {
@@ -152,15 +200,24 @@ fn with_its_runtime_a_connection_ends() {
     };
     drop(first);
     let outcome = second.block_on(async { timeout(SOON, call).await.unwrap() });
-    assert_eq!(text(outcome), "error: `m` has no answer: whoever served the connection has gone");
+    assert_eq!(
+        text(outcome),
+        "error: `m` has no answer: whoever served the connection has gone"
+    );
 }
 
 #[tokio::test]
 async fn lines_end_like_frames_do() {
     for (bytes, cause) in [
-        (&b"{\"id\":1,"[..], "the stream ended in the middle of a message"),
+        (
+            &b"{\"id\":1,"[..],
+            "the stream ended in the middle of a message",
+        ),
         (b"{\"id\":77}\n  \n", "the peer has closed the connection"),
-        (b"{\"id\":77}\nTraceback (most recent call last):", "the stream ended in the middle of a message"),
+        (
+            b"{\"id\":77}\nTraceback (most recent call last):",
+            "the stream ended in the middle of a message",
+        ),
     ] {
         let (mut other, stream) = Scripted::in_memory(Format::Lines);
         let peer = start(stream, dialect(), (), Options::new(Framing::Lines));
@@ -168,7 +225,10 @@ async fn lines_end_like_frames_do() {
         assert_eq!(other.receive().await["method"], "m");
         other.send_bytes(bytes).await;
         other.say_no_more().await;
-        assert_eq!(text(call.await), format!("error: `m` has no answer: {cause}"));
+        assert_eq!(
+            text(call.await),
+            format!("error: `m` has no answer: {cause}")
+        );
     }
 }
 
@@ -186,8 +246,14 @@ async fn killed_at_a_thousand_moments_no_call_hangs() {
         drop(other);
         let outcome = text(timeout(SOON, call).await.unwrap());
         match cut == answer.len() {
-            true => assert!(outcome == "\"done\"" || outcome.contains("reads no more"), "{outcome}"),
-            false => assert!(outcome.starts_with("error: `m` has no answer: "), "{outcome}"),
+            true => assert!(
+                outcome == "\"done\"" || outcome.contains("reads no more"),
+                "{outcome}"
+            ),
+            false => assert!(
+                outcome.starts_with("error: `m` has no answer: "),
+                "{outcome}"
+            ),
         }
     }
 }

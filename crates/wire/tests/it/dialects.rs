@@ -5,7 +5,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use terret_testkit::{Format, Scripted};
 use terret_wire::{
-    Dialect, ErrorKind, Failure, Framing, Handler, Incoming, Json, Malformed, Notification, Options, Outgoing, Request,
+    Dialect, ErrorKind, Failure, Framing, Handler, Incoming, Json, Malformed, Notification,
+    Options, Outgoing, Request,
 };
 use tokio::sync::mpsc;
 
@@ -36,12 +37,20 @@ impl Dialect for Debug {
             Outgoing::Request { method, params } => {
                 json!({ "seq": number, "type": "request", "command": method, "arguments": params })
             }
-            Outgoing::Answer { id, method, outcome: Ok(body) } => {
+            Outgoing::Answer {
+                id,
+                method,
+                outcome: Ok(body),
+            } => {
                 json!({
                     "seq": number, "type": "response", "request_seq": id, "command": method, "success": true, "body": body
                 })
             }
-            Outgoing::Answer { id, method, outcome: Err(failure) } => {
+            Outgoing::Answer {
+                id,
+                method,
+                outcome: Err(failure),
+            } => {
                 json!({
                     "seq": number, "type": "response", "request_seq": id, "command": method, "success": false,
                     "message": failure.message
@@ -100,7 +109,13 @@ impl Handler for Events {
     }
 
     fn notification(&mut self, notification: Notification) {
-        self.0.send(format!("{} {}", notification.method, notification.params.as_str())).unwrap();
+        self.0
+            .send(format!(
+                "{} {}",
+                notification.method,
+                notification.params.as_str()
+            ))
+            .unwrap();
     }
 }
 
@@ -108,16 +123,27 @@ impl Handler for Events {
 async fn a_debug_adapter() {
     let (mut adapter, stream) = Scripted::in_memory(Format::ContentLength);
     let (events, mut heard) = mpsc::unbounded_channel();
-    let peer = start(stream, Debug, Events(events), Options::new(Framing::ContentLength));
+    let peer = start(
+        stream,
+        Debug,
+        Events(events),
+        Options::new(Framing::ContentLength),
+    );
 
     let initialize = peer.request("initialize", &json!({ "adapterID": "x" }), SOON);
     let launch = peer.request("launch", &(), SOON);
     assert_eq!(adapter.receive().await["seq"], 1);
     assert_eq!(adapter.receive().await["command"], "launch");
     // Their numbers are their own, and an event may come before any answer.
-    adapter.send(&json!({ "seq": 1, "type": "event", "event": "initialized" })).await;
-    adapter.send(&json!({ "seq": 2, "type": "request", "command": "runInTerminal", "arguments": {} })).await;
-    adapter.send(&json!({ "seq": 3, "type": "request", "command": "startDebugging", "arguments": {} })).await;
+    adapter
+        .send(&json!({ "seq": 1, "type": "event", "event": "initialized" }))
+        .await;
+    adapter
+        .send(&json!({ "seq": 2, "type": "request", "command": "runInTerminal", "arguments": {} }))
+        .await;
+    adapter
+        .send(&json!({ "seq": 3, "type": "request", "command": "startDebugging", "arguments": {} }))
+        .await;
     adapter
         .send(&json!({ "seq": 4, "type": "response", "request_seq": 1, "success": true, "body": { "a": 1 } }))
         .await;
@@ -132,11 +158,20 @@ async fn a_debug_adapter() {
     let ErrorKind::Failed(failure) = failed.kind() else {
         panic!("{failed}")
     };
-    assert_eq!((failure.message.as_str(), failure.data.as_str()), ("no program", r#"{"error":{"id":9}}"#));
+    assert_eq!(
+        (failure.message.as_str(), failure.data.as_str()),
+        ("no program", r#"{"error":{"id":9}}"#)
+    );
     assert_eq!(heard.recv().await.unwrap(), "initialized null");
     let (first, second) = (adapter.receive().await, adapter.receive().await);
-    assert_eq!((&first["request_seq"], &first["body"]["processId"]), (&json!(2), &json!(7)));
-    assert_eq!((&second["request_seq"], &second["success"]), (&json!(3), &json!(false)));
+    assert_eq!(
+        (&first["request_seq"], &first["body"]["processId"]),
+        (&json!(2), &json!(7))
+    );
+    assert_eq!(
+        (&second["request_seq"], &second["success"]),
+        (&json!(3), &json!(false))
+    );
     assert_eq!(second["message"], "startDebugging is not supported");
 
     // What is cancelled is cancelled by a request, whose answer nobody waits for.
@@ -147,14 +182,25 @@ async fn a_debug_adapter() {
         number
     };
     let cancel = adapter.receive().await;
-    assert_eq!((&cancel["command"], &cancel["arguments"]["requestId"]), (&json!("cancel"), &json!(number)));
-    adapter.send(&json!({ "seq": 6, "type": "response", "request_seq": cancel["seq"], "success": true })).await;
-    adapter.send(&json!({ "seq": 7, "type": "event", "event": "stopped", "body": {} })).await;
+    assert_eq!(
+        (&cancel["command"], &cancel["arguments"]["requestId"]),
+        (&json!("cancel"), &json!(number))
+    );
+    adapter
+        .send(
+            &json!({ "seq": 6, "type": "response", "request_seq": cancel["seq"], "success": true }),
+        )
+        .await;
+    adapter
+        .send(&json!({ "seq": 7, "type": "event", "event": "stopped", "body": {} }))
+        .await;
     assert_eq!(heard.recv().await.unwrap(), "stopped {}");
     assert_eq!(peer.status().unclaimed, 1);
     // It has no way to say so.
     adapter.send_bytes(b"Content-Length: 4\r\n\r\nnull").await;
-    adapter.send(&json!({ "seq": 8, "type": "event", "event": "exited" })).await;
+    adapter
+        .send(&json!({ "seq": 8, "type": "event", "event": "exited" }))
+        .await;
     assert_eq!(heard.recv().await.unwrap(), "exited null");
     assert_eq!(peer.status().malformed, 1);
 }
@@ -164,8 +210,12 @@ struct Interpreter;
 impl Dialect for Interpreter {
     fn encode(&self, number: u64, message: Outgoing<'_>) -> Option<Vec<u8>> {
         let value = match message {
-            Outgoing::Request { method, params } => json!({ "op": method, "id": number, "with": params }),
-            Outgoing::Answer { id, outcome, .. } => json!({ "op": "reply", "id": id, "ok": outcome.ok() }),
+            Outgoing::Request { method, params } => {
+                json!({ "op": method, "id": number, "with": params })
+            }
+            Outgoing::Answer { id, outcome, .. } => {
+                json!({ "op": "reply", "id": id, "ok": outcome.ok() })
+            }
             _ => return None,
         };
         serde_json::to_vec(&value).ok()
@@ -203,14 +253,31 @@ impl Dialect for Interpreter {
 async fn an_interpreter_a_line_each() {
     let (mut kernel, stream) = Scripted::in_memory(Format::Lines);
     let (events, mut heard) = mpsc::unbounded_channel();
-    let peer = start(stream, Interpreter, Events(events), Options::new(Framing::Lines));
+    let peer = start(
+        stream,
+        Interpreter,
+        Events(events),
+        Options::new(Framing::Lines),
+    );
     let cell = peer.request("execute", &"x = '\n'", SOON);
     let request = kernel.receive().await;
-    assert_eq!(request, json!({ "op": "execute", "id": 1, "with": "x = '\n'" }));
-    kernel.send_bytes(b"{\"op\":\"display\",\"data\":1}\r\n\r\n").await;
-    kernel.send(&json!({ "op": "tool", "id": "t1", "name": "runInTerminal", "args": {} })).await;
-    assert_eq!(kernel.receive().await, json!({ "op": "reply", "id": "t1", "ok": { "processId": 7 } }));
-    kernel.send(&json!({ "op": "done", "id": 1, "value": "\n" })).await;
+    assert_eq!(
+        request,
+        json!({ "op": "execute", "id": 1, "with": "x = '\n'" })
+    );
+    kernel
+        .send_bytes(b"{\"op\":\"display\",\"data\":1}\r\n\r\n")
+        .await;
+    kernel
+        .send(&json!({ "op": "tool", "id": "t1", "name": "runInTerminal", "args": {} }))
+        .await;
+    assert_eq!(
+        kernel.receive().await,
+        json!({ "op": "reply", "id": "t1", "ok": { "processId": 7 } })
+    );
+    kernel
+        .send(&json!({ "op": "done", "id": 1, "value": "\n" }))
+        .await;
     assert_eq!(cell.parse::<String>().await.unwrap(), "\n");
     assert_eq!(heard.recv().await.unwrap(), "display 1");
 }
