@@ -180,7 +180,7 @@ pub(crate) struct Started {
     pub(crate) state: watch::Receiver<State>,
 }
 
-/// The host's end of the socket to the guard. That it closes ends the child.
+/// The host's end of the socket to the guard. Dropping it ends the child.
 #[derive(Debug)]
 pub(crate) struct Control(OwnedFd);
 
@@ -195,6 +195,8 @@ impl Control {
 impl Drop for Control {
     fn drop(&mut self) {
         self.order(Order::Sweep);
+        // Were the order lost to a socket full of others: the end is as good, if not as quick.
+        let _ = rustix::net::shutdown(&self.0, rustix::net::Shutdown::Write);
     }
 }
 
@@ -298,11 +300,15 @@ fn spawn(command: &mut std::process::Command) -> io::Result<Spawned> {
     // The first three are about to become the program's own streams.
     let inner = rustix::io::fcntl_dupfd_cloexec(&inner, 3)?;
     linux::arm(command, &inner);
-    let child = command.spawn()?;
-    drop(inner);
     let control = Control(OwnedFd::from(socket.try_clone()?));
+    let mut child = command.spawn()?;
+    drop(inner);
     let mut id = [0; 4];
-    socket.read_exact(&mut id)?;
+    if let Err(error) = socket.read_exact(&mut id) {
+        // A guard that was killed before it could say anything has taken the program along.
+        let _ = child.wait();
+        return Err(error);
+    }
     Ok((child, socket, control, u32::from_le_bytes(id)))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use terret_testkit::{Bin, Mark};
 
-use crate::{SOON, misbehaving};
+use crate::{SOON, misbehaving, wait_for};
 
 const SCENARIO: &str = "TERRET_TEST_HOST";
 
@@ -25,6 +25,9 @@ fn as_a_host() {
         .build()
         .unwrap();
     let (ending, steps) = scenario.split_once(": ").unwrap();
+    if ending == "repeat" {
+        return repeat(&runtime, &mark, steps);
+    }
     let children: Vec<_> = (0..2)
         .map(|_| runtime.block_on(misbehaving(&mark, steps).spawn()).unwrap())
         .collect();
@@ -44,6 +47,37 @@ fn as_a_host() {
         _ => loop {
             std::thread::park();
         },
+    }
+}
+
+/// Many children one after the other: what the first one has taken is all that is ever taken.
+fn repeat(runtime: &tokio::runtime::Runtime, mark: &Mark, steps: &str) {
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
+    let once = || {
+        let child = runtime
+            .block_on(misbehaving(mark, steps).spawn())
+            .unwrap();
+        let gone = child.gone();
+        drop(child);
+        runtime.block_on(gone);
+    };
+    once();
+    wait_for("its thread has ended", || threads() <= 3 + 2);
+    let (first_open, first_threads) = (open(), threads());
+    for _ in 0..30 {
+        once();
+    }
+    wait_for("all descriptors are closed", || open() <= first_open);
+    wait_for("all threads have ended", || threads() <= first_threads);
+    assert!(crate::children_of(std::process::id()).is_empty());
+}
+
+#[test]
+fn a_host_of_many_children_uses_nothing_up() {
+    for steps in ["exit 0", "hang", "complain 100000 | daemon [ hang ] | hang"] {
+        let mark = Mark::new();
+        let _ = host(&mark, &format!("repeat: {steps}")).run().success();
     }
 }
 
