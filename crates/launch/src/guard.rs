@@ -299,7 +299,7 @@ fn spawn(command: &mut std::process::Command) -> io::Result<Spawned> {
     let (mut socket, inner) = UnixStream::pair()?;
     // The first three are about to become the program's own streams.
     let inner = rustix::io::fcntl_dupfd_cloexec(&inner, 3)?;
-    linux::arm(command, &inner);
+    linux::arm(command, &inner)?;
     let control = Control(OwnedFd::from(socket.try_clone()?));
     let mut child = command.spawn()?;
     drop(inner);

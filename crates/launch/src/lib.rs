@@ -76,8 +76,8 @@
 //!   systems, untested, there is no guard: a child leads a process group, which is killed when the child ends or is
 //!   dropped; what leaves the group is not found, and if the host is killed the end of its input is all that a program
 //!   notices. Elsewhere the crate does not compile.
-//! - **A fork takes a moment** in a host that has much memory, about 10 ms per GB, in which its threads wait when they
-//!   write to it.
+//! - **A fork takes a moment** in a host that has much memory, some 50 ms per GB, in which its threads wait when they write
+//!   to it.
 //! - **Who is somebody else cannot be killed**: a program that changed its user (`sudo`), or one that the kernel holds.
 //!   [`ErrorKind::NotKilled`] says so, and the guard goes on trying.
 //! - **Daemons that are meant to stay are killed too**, when the program that started them ends: a build server, a cache.

@@ -1,8 +1,7 @@
 //! What stands between the host and a child on Linux: a process that outlives the host just long enough to leave
 //! nothing behind.
 //!
-//! It is forked from the process that is about to become the program, as a child sub-reaper: whatever the program
-//! starts, in however many sessions of its own, becomes a child of the guard when its parent ends, and can be found and
+//! It is what the host forks, and a child sub-reaper; the program is its child. Whatever the program starts, in however many sessions of its own, becomes a child of the guard when its parent ends, and can be found and
 //! killed. It never executes anything: it needs no helper on disk and no help of the host's `main`, and so guards in any
 //! host. Being a fork, it would keep every page that the host has at that moment; it gives them back
 //! ([`memory`](super::memory)).
@@ -11,12 +10,14 @@
 //! no allocation, no lock, no panic.
 #![expect(
     unsafe_code,
-    reason = "forking and signal masks; each use says why it is sound"
+    reason = "cloning, executing and signal masks; each use says why it is sound"
 )]
 
+use std::ffi::{CString, OsStr, OsString, c_char, c_int, c_void};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -34,21 +35,87 @@ const STANDARD_SIGNALS: libc::c_int = 32;
 /// Makes `command` start under a guard that takes orders from, and reports to, `control`.
 ///
 /// `control` must stay open until the command is spawned.
-pub(super) fn arm(command: &mut Command, control: &OwnedFd) {
+pub(super) fn arm(command: &mut Command, control: &OwnedFd) -> io::Result<()> {
+    let image = Image::of(command)?;
     let control = control.as_raw_fd();
     let host = rustix::process::getpid();
     // SAFETY: `split` and all that it calls keep to what is safe between fork and exec, see the module.
     unsafe {
-        command.pre_exec(move || split(control, host));
+        command.pre_exec(move || split(&image, control, host));
+    }
+    Ok(())
+}
+
+/// What a process becomes: all of it made before the fork.
+struct Image {
+    path: CString,
+    argv: Strings,
+    envp: Strings,
+}
+
+/// Strings, and the null-terminated list of pointers to them that the system takes.
+struct Strings {
+    pointers: Vec<*const c_char>,
+    _owned: Vec<CString>,
+}
+
+// SAFETY: the pointers are into what is owned beside them, and nobody changes that.
+unsafe impl Send for Strings {}
+// SAFETY: as above.
+unsafe impl Sync for Strings {}
+
+impl Strings {
+    fn new(strings: impl Iterator<Item = OsString>) -> io::Result<Self> {
+        let owned = strings.map(|string| CString::new(string.into_vec()));
+        let owned = owned.collect::<Result<Vec<CString>, _>>()?;
+        let pointers = owned.iter().map(|string| string.as_ptr());
+        Ok(Self {
+            pointers: pointers.chain([std::ptr::null()]).collect(),
+            _owned: owned,
+        })
     }
 }
 
-/// Forks: the new process goes on to become the program, this one becomes its guard and does not return.
-fn split(control: RawFd, host: Pid) -> io::Result<()> {
+impl Image {
+    /// Of a command whose environment was cleared first.
+    fn of(command: &Command) -> io::Result<Self> {
+        let program = command.get_program();
+        let variables: Vec<(&OsStr, &OsStr)> = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect();
+        let path = match program.as_bytes().contains(&b'/') {
+            true => program.to_owned(),
+            false => {
+                let path = variables.iter().find(|(name, _)| *name == "PATH");
+                let folders = std::env::split_paths(path.map_or(OsStr::new(""), |(_, path)| path));
+                let found = folders
+                    // Relative ones would let a folder choose.
+                    .filter(|folder| folder.is_absolute())
+                    .find_map(|folder| {
+                        which::which_in(folder.join(program), None::<&OsStr>, "/").ok()
+                    });
+                found.ok_or(io::ErrorKind::NotFound)?.into_os_string()
+            }
+        };
+        let args = command.get_args().map(OsStr::to_owned);
+        let assignment = |(name, value): &(&OsStr, &OsStr)| {
+            [*name, OsStr::new("="), *value].into_iter().collect()
+        };
+        Ok(Self {
+            path: CString::new(path.into_vec())?,
+            argv: Strings::new(std::iter::once(program.to_owned()).chain(args))?,
+            envp: Strings::new(variables.iter().map(assignment))?,
+        })
+    }
+}
+
+/// Makes a new process that becomes the program, and the calling one its guard, which does not return.
+fn split(image: &Image, control: RawFd, host: Pid) -> io::Result<()> {
     // A session of its own: signals that a terminal sends to the host's group do not reach it.
     rustix::process::setsid()?;
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let guard = rustix::process::getpid();
+    rustix::process::set_child_subreaper(Some(guard))?;
 
     // The handlers are the host's until an exec: none of them may run here.
     let program_mask = block_all_signals()?;
@@ -58,34 +125,87 @@ fn split(control: RawFd, host: Pid) -> io::Result<()> {
         // SAFETY: setting a disposition to its default runs no code. For two signals it cannot be set, nor need it be.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
-
     let signals = child_signals()?;
 
-    // SAFETY: this process has one thread, being a fork itself; both sides keep to the rules of the module.
-    match unsafe { libc::fork() } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => {
-            // A session too: no terminal to ask for a password on, and a group of its own to signal.
-            rustix::process::setsid()?;
-            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-            if rustix::process::getppid() != Some(guard) {
-                return Err(Errno::SRCH.into());
-            }
-            // What the host has left open for its own children is not for these. Where the kernel (before 5.11) cannot
-            // do it, they get that, as with any other way to start a program.
-            // SAFETY: marks descriptors; nothing is closed before the exec.
-            unsafe {
-                let flag = libc::CLOSE_RANGE_CLOEXEC;
-                libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flag);
-            }
-            set_signal_mask(&program_mask)
+    let mut becoming = Becoming {
+        image,
+        guard,
+        program_mask,
+        failure: None,
+    };
+    let child = becoming.start()?;
+    if let Some(failure) = becoming.failure {
+        let _ = rustix::process::waitpid(Some(child), WaitOptions::empty());
+        return Err(failure.into());
+    }
+    watch(child, control, &signals, host)
+}
+
+/// A process on its way to becoming the program.
+struct Becoming<'a> {
+    image: &'a Image,
+    guard: Pid,
+    program_mask: libc::sigset_t,
+    /// Why it did not.
+    failure: Option<Errno>,
+}
+
+/// The stack of that process.
+#[repr(align(16))]
+struct Stack(MaybeUninit<[u8; 64 * 1024]>);
+
+impl Becoming<'_> {
+    /// Starts the process and waits until it is the program, or has failed to become it.
+    ///
+    /// It shares the memory of this one until then, so that the host's is not copied a second time.
+    fn start(&mut self) -> io::Result<Pid> {
+        extern "C" fn enter(becoming: *mut c_void) -> c_int {
+            // SAFETY: `start` has passed itself, and waits.
+            let becoming = unsafe { &mut *becoming.cast::<Becoming<'_>>() };
+            becoming.failure = becoming.exec().err();
+            // SAFETY: ends this process and not the other, without running anything of the host's.
+            unsafe { libc::_exit(1) }
         }
-        child => {
-            if let Some(child) = Pid::from_raw(child) {
-                watch(child, control, &signals, host);
-            }
-            exit()
+        let mut stack = Stack(MaybeUninit::uninit());
+        // SAFETY: the stack grows down from its end and is this process's alone; both it and `self` outlive the call, which
+        // returns when the new process has ended or executed something.
+        let child = unsafe {
+            let top = stack.0.as_mut_ptr().add(1).cast();
+            let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+            libc::clone(enter, top, flags, std::ptr::from_mut(self).cast())
+        };
+        Pid::from_raw(child.max(0)).ok_or_else(io::Error::last_os_error)
+    }
+
+    /// Returns only if it fails.
+    fn exec(&self) -> Result<(), Errno> {
+        // A session too: no terminal to ask for a password on, and a group of its own to signal.
+        rustix::process::setsid()?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        if rustix::process::getppid() != Some(self.guard) {
+            return Err(Errno::SRCH);
         }
+        // SAFETY: marks descriptors, and the mask is one that the system gave. The lists end in null, and all they point to
+        // was made before the fork.
+        unsafe {
+            // What the host has left open for its own children is not for these. A kernel before 5.11 cannot do it; then
+            // they get that, as with any other way to start a program.
+            let flag = libc::CLOSE_RANGE_CLOEXEC;
+            libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, flag);
+            libc::sigprocmask(
+                libc::SIG_SETMASK,
+                &raw const self.program_mask,
+                std::ptr::null_mut(),
+            );
+            let Image { path, argv, envp } = self.image;
+            libc::execve(
+                path.as_ptr(),
+                argv.pointers.as_ptr(),
+                envp.pointers.as_ptr(),
+            );
+        }
+        // The thread's variables are shared as well, so that the other process reads the same.
+        Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
     }
 }
 
@@ -99,14 +219,6 @@ fn block_all_signals() -> io::Result<libc::sigset_t> {
             0 => Ok(old.assume_init()),
             _ => Err(io::Error::last_os_error()),
         }
-    }
-}
-
-fn set_signal_mask(mask: &libc::sigset_t) -> io::Result<()> {
-    // SAFETY: `mask` is a set that the system gave; the old one is not asked for.
-    match unsafe { libc::sigprocmask(libc::SIG_SETMASK, mask, std::ptr::null_mut()) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -137,6 +249,11 @@ fn exit() -> ! {
 
 /// The life of the guard, to its end.
 fn watch(child: Pid, control: RawFd, signals: &OwnedFd, host: Pid) -> ! {
+    // SAFETY: open until it is moved, below.
+    report(
+        unsafe { BorrowedFd::borrow_raw(control) },
+        child.as_raw_nonzero().get(),
+    );
     let _ = rustix::thread::set_name(c"terret-guard");
     // So that no folder is kept busy.
     let _ = rustix::process::chdir(c"/");
@@ -169,7 +286,6 @@ fn watch(child: Pid, control: RawFd, signals: &OwnedFd, host: Pid) -> ! {
         )
     };
     let orphaned = rustix::process::getppid() != Some(host);
-    report(control, child.as_raw_nonzero().get());
     let mut guard = Watch {
         child,
         control,

@@ -55,9 +55,7 @@ fn repeat(runtime: &tokio::runtime::Runtime, mark: &Mark, steps: &str) {
     let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
     let threads = || std::fs::read_dir("/proc/self/task").unwrap().count();
     let once = || {
-        let child = runtime
-            .block_on(misbehaving(mark, steps).spawn())
-            .unwrap();
+        let child = runtime.block_on(misbehaving(mark, steps).spawn()).unwrap();
         let gone = child.gone();
         drop(child);
         runtime.block_on(gone);
