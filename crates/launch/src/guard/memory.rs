@@ -2,7 +2,6 @@
 //!
 //! A fork shares every page with the process that it was forked from, and keeps it when that process lets go of it: a
 //! guard for a host of 2 GB would hold 2 GB for as long as a language server runs.
-#![expect(unsafe_code, reason = "unmaps memory; each use says why it is sound")]
 
 #[cfg(target_arch = "x86_64")]
 pub(super) fn give_back() {
@@ -14,6 +13,7 @@ pub(super) fn give_back() {
 pub(super) fn give_back() {}
 
 #[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "unmaps memory; each use says why it is sound")]
 mod x86_64 {
     use std::arch::asm;
     use std::os::fd::AsFd;

@@ -19,7 +19,7 @@ fn detector(tree: &Tree) -> Detector {
     );
     let environment = Environment::empty()
         .set("PATH", path)
-        .set("HOME", root.join("home"));
+        .set("HOME", root.join("user"));
     Detector::new(root.join("w"), environment)
 }
 
@@ -265,7 +265,7 @@ fn programs_of_the_project_come_first_where_it_is_trusted() {
         //- /more/lldb-dap-19 mode=755
         //- /more/lldb-dap-beta mode=755
         //- /more/lldb-dap-20
-        //- /home/go/bin/gopls mode=755
+        //- /user/go/bin/gopls mode=755
         ",
     );
     let trusted = detector(&tree);
@@ -339,7 +339,7 @@ fn programs_of_the_project_come_first_where_it_is_trusted() {
         &gopls,
         &["a"],
         expect![[r#"
-        a: w by home/go/bin/gopls
+        a: w by user/go/bin/gopls
     "#]],
     );
 }

@@ -26,7 +26,7 @@ const TOOLS: &str = r#"
     sleep 1000
     //- /bin/no-interpreter mode=755
     #!/no/such/interpreter
-    //- /home/log
+    //- /user/log
 "#;
 
 fn detector(tree: &Tree) -> Detector {
@@ -34,12 +34,12 @@ fn detector(tree: &Tree) -> Detector {
     let path = std::env::var("PATH").unwrap();
     let environment = Environment::empty()
         .set("PATH", format!("{}:{path}", root.join("bin").display()))
-        .set("HOME", root.join("home"));
+        .set("HOME", root.join("user"));
     Detector::new(root.join("w"), environment)
 }
 
 fn log(tree: &Tree) -> String {
-    let log = String::from_utf8(tree.read("home/log")).unwrap();
+    let log = String::from_utf8(tree.read("user/log")).unwrap();
     log.replace(tree.root().canonicalize().unwrap().to_str().unwrap(), "")
         .replace('\n', " ")
 }

@@ -102,10 +102,10 @@ impl Call {
     fn forget(&self, number: u64) {
         let on_its_way = self.shared.outbox().forget(number);
         if on_its_way {
-            // That there is no room, or no connection, is no loss.
+            // That there is no room, or no connection, is no loss. It is no call: a queue full of calls is when it is needed.
             let _ = self
                 .shared
-                .send(Kind::Call, Outgoing::Cancel { request: number });
+                .send(Kind::Reply, Outgoing::Cancel { request: number });
         }
     }
 }

@@ -32,7 +32,8 @@ pub trait Handler: Send + 'static {
         let _ = malformed;
     }
 
-    /// The connection has closed: nothing more will come. All calls have failed by now.
+    /// The connection has closed: nothing more will come. All calls have failed by now. Not called if the handler has
+    /// panicked, or the runtime has ended.
     fn closed(&mut self, why: &Closed) {
         let _ = why;
     }
