@@ -158,6 +158,7 @@ impl Becoming<'_> {
     /// Starts the process and waits until it is the program, or has failed to become it.
     ///
     /// It shares the memory of this one until then, so that the host's is not copied a second time.
+    #[inline(never)] // Its frame is large, and is not to be part of one that lasts.
     fn start(&mut self) -> io::Result<Pid> {
         extern "C" fn enter(becoming: *mut c_void) -> c_int {
             // SAFETY: `start` has passed itself, and waits.
@@ -247,7 +248,8 @@ fn exit() -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// The life of the guard, to its end.
+/// The life of the guard, to its end. Its frame is the first of those that are kept: see [`memory`].
+#[inline(never)]
 fn watch(child: Pid, control: RawFd, signals: &OwnedFd, host: Pid) -> ! {
     // SAFETY: open until it is moved, below.
     report(

@@ -21,9 +21,9 @@ mod x86_64 {
     use rustix::fs::{Mode, OFlags};
 
     const PAGE: usize = 4096;
-    /// What is kept of the stack, below and above the current frame. Frames further up belong to functions that are
-    /// never returned to.
-    const STACK: (usize, usize) = (512 * 1024, 64 * 1024);
+    /// What is kept of the stack, below and above the current frame: more than the guard needs in either direction. Frames
+    /// further up belong to functions that are never returned to.
+    const STACK: (usize, usize) = (512 * 1024, 128 * 1024);
     /// What is kept around the thread pointer: `errno`, and what the kernel writes to (`rseq`, the robust list).
     const THREAD: (usize, usize) = (256 * 1024, 64 * 1024);
 
