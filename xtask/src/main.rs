@@ -19,6 +19,7 @@ mod package;
 mod readme;
 mod report;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 mod tools;
@@ -69,6 +70,14 @@ enum Task {
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         mib: Option<u64>,
         /// Write the figures to docs/benchmarks.md
+        #[arg(long)]
+        save: bool,
+    },
+    /// Runs a proof over all that there is, where `test` runs a part of it
+    Soak {
+        /// Which proof
+        proof: soak::Proof,
+        /// Write the figures to docs/testing.md
         #[arg(long)]
         save: bool,
     },
@@ -126,6 +135,7 @@ fn run(task: Task) -> Result<bool> {
             diff::show(&unexplained);
             return Ok(unexplained.is_empty());
         }
+        Task::Soak { proof, save } => return soak::run(&workspace, proof, save),
         Task::Bench { family, runs, then } => {
             let problems = bench::run(&workspace, family, runs, then.chosen())?;
             problems.iter().for_each(|problem| println!("{problem}"));

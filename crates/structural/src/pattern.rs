@@ -119,6 +119,12 @@ impl Pattern {
         })
     }
 
+    /// The text as a pattern that holds no metavariables: what would be one is escaped.
+    #[must_use]
+    pub fn escape(text: &str) -> String {
+        fragment::escape(text)
+    }
+
     /// The language that it is compiled for.
     #[must_use]
     pub fn grammar(&self) -> &Grammar {

@@ -122,8 +122,8 @@ fn contexts<'g>(
 /// Whether the text begins with the word, and not with a longer one.
 fn begins_with(text: &str, word: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-    text.strip_prefix(word)
-        .is_some_and(|rest| !rest.starts_with(is_letter))
+    let goes_on = |rest: &str| word.ends_with(is_letter) && rest.starts_with(is_letter);
+    text.strip_prefix(word).is_some_and(|rest| !goes_on(rest))
 }
 
 pub(super) fn variables(fragment: &Fragment) -> Vec<String> {

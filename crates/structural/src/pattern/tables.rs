@@ -58,11 +58,12 @@ impl Tables {
             );
             // Some grammars make a token of a line end.
             let is_line_end = !kind.is_empty() && kind.trim().is_empty();
-            // A node may be named like the keyword that it begins with.
-            let is_token = !named || language.id_for_node_kind(kind, false) == 0;
+            // A node may be named like the keyword that it begins with. To look for that takes as
+            // long as all the rest.
+            let is_token = || !named || language.id_for_node_kind(kind, false) == 0;
             set(
                 LAYOUT,
-                !named && is_line_end || is_token && has(&data.layout, kind),
+                !named && is_line_end || has(&data.layout, kind) && is_token(),
             );
             set(OPEN_LIST, named && has(&data.open_lists, kind));
             set(STRING, named && has(&data.strings, kind));

@@ -1,0 +1,516 @@
+//! A piece of code, taken as a pattern, matches where it stands: for every named node of real files.
+//!
+//! The nodes of each file are taken one by one. The text of one is compiled as a pattern without a
+//! context, and has to match there, or a later reading that does is told; and in the context that
+//! reads it as what it is, it has to match there in any case. What is not code by itself is listed
+//! in `data/self_match.toml`, with a reason; a node on that list is tried all the same.
+//!
+//! `cargo xtask soak self-match` gets the files of real projects and runs this over all of them,
+//! `cargo xtask test` over a part. Without such files the sources of the languages' examples are
+//! what is tried. The variables that say so are those of [`Settings`].
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs};
+
+use serde::Deserialize;
+use terret_grammars::{Grammar, GrammarSource, Shipped};
+use terret_structural::matcher::find;
+use terret_structural::pattern::{Pattern, Reading};
+use tree_sitter::{Node, Tree};
+
+const LANGUAGES: &[&str] = &[
+    "bash",
+    "c",
+    "cpp",
+    "csharp",
+    "dart",
+    "go",
+    "java",
+    "javascript",
+    "kotlin",
+    "php",
+    "python",
+    "ruby",
+    "rust",
+    "swift",
+    "typescript",
+    "tsx",
+];
+
+/// A longer text is not tried: it is made of pieces that are.
+const MOST_BYTES: usize = 2048;
+/// How many pieces of a file are tried.
+const MOST_PLACES: usize = 150;
+/// How many of a hundred nodes may be exempt.
+const MOST_EXEMPT: f64 = 5.0;
+/// How many failures of a kind are shown.
+const SHOWN: usize = 4;
+/// The threads are those of a search, whose stacks are as large.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// What the environment says.
+struct Settings {
+    /// `TERRET_SELF_MATCH`: a folder with a folder of files for each language.
+    folder: Option<PathBuf>,
+    /// `TERRET_SELF_MATCH_PERCENT`: how many of a hundred nodes are tried; all, if it is not said.
+    percent: u64,
+    /// `TERRET_SELF_MATCH_SEED`: another one is another part.
+    seed: u64,
+    /// `TERRET_SELF_MATCH_LANGUAGES`: the ids of some languages, for a run while one is worked on.
+    languages: Option<String>,
+    /// `TERRET_SELF_MATCH_TABLE`: a file for the figures.
+    table: Option<PathBuf>,
+}
+
+impl Settings {
+    fn of_environment() -> Self {
+        let number = |name: &str, absent: u64| {
+            env::var(name).map_or(absent, |text| text.parse().expect("a number"))
+        };
+        Self {
+            folder: env::var_os("TERRET_SELF_MATCH").map(PathBuf::from),
+            percent: number("TERRET_SELF_MATCH_PERCENT", 100),
+            seed: number("TERRET_SELF_MATCH_SEED", 1),
+            languages: env::var("TERRET_SELF_MATCH_LANGUAGES").ok(),
+            table: env::var_os("TERRET_SELF_MATCH_TABLE").map(PathBuf::from),
+        }
+    }
+
+    fn has(&self, language: &str) -> bool {
+        let some = self.languages.as_deref();
+        some.is_none_or(|some| some.split(',').any(|id| id == language))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    exempt: Vec<Exempt>,
+}
+
+/// Kinds of nodes that are no code by themselves.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exempt {
+    languages: Vec<String>,
+    /// `kind`, or `parent/kind` for a kind that stands alone elsewhere.
+    kinds: Vec<String>,
+    why: String,
+}
+
+/// What came out for one language.
+#[derive(Debug, Default)]
+struct Figures {
+    files: usize,
+    /// Those with syntax errors: the nodes around an error are not tried.
+    with_errors: usize,
+    /// Named nodes, without comments.
+    nodes: usize,
+    /// Nodes around a syntax error.
+    erroneous: usize,
+    /// Nodes of more than so many bytes.
+    large: usize,
+    /// Nodes of a file that has more than enough.
+    left_out: usize,
+    /// Nodes of a kind and a text that were there before.
+    repeated: usize,
+    tried: usize,
+    matched: usize,
+    disclosed: usize,
+    exempt: usize,
+    failed: usize,
+    /// For each kind the exempt nodes.
+    exempt_kinds: BTreeMap<String, usize>,
+    seconds: f64,
+}
+
+/// A file, parsed.
+struct File {
+    path: String,
+    source: String,
+    tree: Tree,
+}
+
+/// A piece of a file that is one named node, or several inside each other.
+struct Place<'t> {
+    file: usize,
+    range: Range<usize>,
+    /// The kinds of the nodes, the outermost first.
+    kinds: Vec<&'t str>,
+    parent: &'t str,
+    /// The kinds of the children of the innermost one.
+    children: Vec<&'t str>,
+}
+
+enum Outcome {
+    Matched,
+    Disclosed,
+    Failed(String),
+}
+
+#[test]
+fn code_matches_where_it_stands() {
+    let settings = Settings::of_environment();
+    let table: Table = toml::from_str(include_str!("data/self_match.toml")).unwrap();
+    let mut all = BTreeMap::new();
+    let mut problems = String::new();
+    let mut used = HashSet::new();
+    for &language in LANGUAGES.iter().filter(|language| settings.has(language)) {
+        let started = std::time::Instant::now();
+        let grammar = Shipped.grammar(language).unwrap();
+        let files = files(&settings, language, &grammar);
+        let mut run = Run {
+            language,
+            table: &table,
+            figures: Figures {
+                files: files.len(),
+                ..Figures::default()
+            },
+            failures: BTreeMap::new(),
+            used: &mut used,
+        };
+        run.files(&settings, &grammar, &files);
+        run.figures.seconds = started.elapsed().as_secs_f64();
+        for (kind, failures) in run.failures {
+            _ = writeln!(problems, "\n{language}: {kind}: {} failed", failures.len());
+            for failure in failures.iter().take(SHOWN) {
+                _ = writeln!(problems, "{failure}");
+            }
+        }
+        all.insert(language, run.figures);
+    }
+    let shown = shown(&all);
+    println!("{shown}");
+    if let Some(file) = &settings.table {
+        fs::write(file, &shown).unwrap();
+    }
+    let exempt: usize = all.values().map(|figures| figures.exempt).sum();
+    let tried: usize = all.values().map(|figures| figures.tried).sum();
+    assert!(tried > 0, "nothing was tried");
+    #[expect(clippy::cast_precision_loss, reason = "a share")]
+    let share = 100.0 * exempt as f64 / tried as f64;
+    if share > MOST_EXEMPT {
+        _ = writeln!(problems, "{share:.1} % of the nodes are exempt, {MOST_EXEMPT} % may be");
+    }
+    // A part of the files may lack what an exemption is for.
+    if settings.folder.is_some() && settings.percent == 100 && settings.languages.is_none() {
+        for exempt in &table.exempt {
+            for language in &exempt.languages {
+                for kind in &exempt.kinds {
+                    if !used.contains(&(language.clone(), kind.clone())) {
+                        _ = writeln!(problems, "{language}: `{kind}` needs no exemption");
+                    }
+                }
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{shown}\n{problems}");
+}
+
+/// The files of a language, in the order of their paths.
+fn files(settings: &Settings, language: &str, grammar: &Grammar) -> Vec<File> {
+    let mut texts: Vec<(String, String)> = Vec::new();
+    match &settings.folder {
+        None => {
+            let examples = Shipped::examples(language).all.into_iter();
+            let sources = examples.filter_map(|example| Some((example.pattern, example.source?)));
+            texts.extend(sources);
+        }
+        Some(folder) => {
+            let folder = folder.join(language);
+            let mut paths = Vec::new();
+            list(&folder, &mut paths);
+            paths.sort();
+            assert!(!paths.is_empty(), "{} holds no files", folder.display());
+            for path in paths {
+                // What is not text is not searched like text.
+                if let Ok(text) = fs::read_to_string(&path) {
+                    let shown = path.strip_prefix(&folder).unwrap_or(&path);
+                    texts.push((shown.display().to_string(), text));
+                }
+            }
+        }
+    }
+    let mut parser = tree_sitter::Parser::new();
+    parser.set_language(grammar.language()).unwrap();
+    let parsed = texts.into_iter().map(|(path, source)| File {
+        tree: parser.parse(&source, None).unwrap(),
+        path,
+        source,
+    });
+    parsed.collect()
+}
+
+fn list(folder: &Path, paths: &mut Vec<PathBuf>) {
+    for item in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = item.path();
+        if path.is_dir() {
+            list(&path, paths);
+        } else {
+            paths.push(path);
+        }
+    }
+}
+
+struct Run<'a> {
+    language: &'static str,
+    table: &'a Table,
+    figures: Figures,
+    /// For each kind what is to be said of each failure.
+    failures: BTreeMap<String, Vec<String>>,
+    /// The exemptions that were needed.
+    used: &'a mut HashSet<(String, String)>,
+}
+
+impl Run<'_> {
+    fn files(&mut self, settings: &Settings, grammar: &Grammar, files: &[File]) {
+        let mut seen = HashSet::new();
+        let mut places = Vec::new();
+        for (index, file) in files.iter().enumerate() {
+            self.figures.with_errors += usize::from(file.tree.root_node().has_error());
+            let mut new = Vec::new();
+            self.places(index, file, &mut seen, &mut new);
+            // The same pieces on every machine, and others with another seed.
+            let draw = |place: &Place<'_>| {
+                let mut hasher = DefaultHasher::new();
+                (settings.seed, &file.path, &place.range).hash(&mut hasher);
+                hasher.finish()
+            };
+            new.sort_by_cached_key(draw);
+            for place in new.drain(new.len().min(MOST_PLACES)..) {
+                self.figures.left_out += place.kinds.len();
+            }
+            new.retain(|place| draw(place) % 100 < settings.percent);
+            places.extend(new);
+        }
+        let outcomes = outcomes(grammar, files, &places);
+        for (place, outcome) in places.iter().zip(outcomes) {
+            let nodes = place.kinds.len();
+            self.figures.tried += nodes;
+            match outcome {
+                Outcome::Matched => self.figures.matched += nodes,
+                Outcome::Disclosed => self.figures.disclosed += nodes,
+                Outcome::Failed(why) => self.fail(&files[place.file], place, &why),
+            }
+        }
+    }
+
+    /// The places of a file whose kind and text were not there before.
+    fn places<'t>(
+        &mut self,
+        index: usize,
+        file: &'t File,
+        seen: &mut HashSet<u64>,
+        places: &mut Vec<Place<'t>>,
+    ) {
+        let mut open = vec![file.tree.root_node()];
+        while let Some(node) = open.pop() {
+            let mut below: Vec<Node<'_>> = children(node).collect();
+            below.reverse();
+            let range = trimmed(&file.source, node.byte_range());
+            if node.is_extra() && !node.is_error() {
+                // A comment is no pattern, nor is anything in it.
+                continue;
+            }
+            if !node.is_named() || range.is_empty() {
+                open.extend(below);
+                continue;
+            }
+            let mut kinds = vec![node.kind()];
+            let mut innermost = node;
+            // Nodes of the same bytes are one piece of code.
+            while let Some(child) = children(innermost)
+                .find(|child| child.is_named() && trimmed(&file.source, child.byte_range()) == range)
+            {
+                kinds.push(child.kind());
+                innermost = child;
+                below = children(child).collect();
+                below.reverse();
+            }
+            open.extend(below);
+            self.figures.nodes += kinds.len();
+            let text = &file.source[range.clone()];
+            let mut hasher = DefaultHasher::new();
+            (&kinds, text).hash(&mut hasher);
+            if node.has_error() {
+                self.figures.erroneous += kinds.len();
+            } else if range.len() > MOST_BYTES {
+                self.figures.large += kinds.len();
+            } else if !seen.insert(hasher.finish()) {
+                self.figures.repeated += kinds.len();
+            } else {
+                places.push(Place {
+                    file: index,
+                    range,
+                    kinds,
+                    parent: node.parent().map_or("", |parent| parent.kind()),
+                    children: children(innermost).map(|child| child.kind()).collect(),
+                });
+            }
+        }
+    }
+
+    fn fail(&mut self, file: &File, place: &Place<'_>, why: &str) {
+        let (outer, inner) = (place.kinds[0], place.kinds[place.kinds.len() - 1]);
+        let names = |entry: &String| match entry.split_once('/') {
+            Some((parent, kind)) => parent == place.parent && kind == outer,
+            None => entry == outer || entry == inner,
+        };
+        let of_language = |exempt: &&Exempt| {
+            exempt.languages.iter().any(|language| language == self.language)
+        };
+        let mut exempt = self.table.exempt.iter().filter(of_language);
+        if let Some(entry) = exempt.find_map(|exempt| exempt.kinds.iter().find(|kind| names(kind))) {
+            self.figures.exempt += place.kinds.len();
+            *self.figures.exempt_kinds.entry(entry.clone()).or_default() += place.kinds.len();
+            self.used.insert((self.language.to_owned(), entry.clone()));
+            return;
+        }
+        self.figures.failed += place.kinds.len();
+        let line = file.source[..place.range.start].matches('\n').count() + 1;
+        let text: String = file.source[place.range.clone()].chars().take(300).collect();
+        let failures = self
+            .failures
+            .entry(format!("{}/{}", place.parent, place.kinds.join(">")))
+            .or_default();
+        failures.push(format!("  {}:{line}: {text:?}\n    {why}", file.path));
+    }
+}
+
+fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
+    (0..node.child_count()).filter_map(move |at| node.child(at))
+}
+
+/// Without the white space at its edges.
+fn trimmed(source: &str, range: Range<usize>) -> Range<usize> {
+    let text = &source[range.clone()];
+    let start = range.start + text.len() - text.trim_start().len();
+    start..start + text.trim().len()
+}
+
+/// What becomes of each place, in the same order.
+fn outcomes(grammar: &Grammar, files: &[File], places: &[Place<'_>]) -> Vec<Outcome> {
+    let next = AtomicUsize::new(0);
+    let done = Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, std::num::NonZero::get) {
+            let work = || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(place) = places.get(at) else { return };
+                    let outcome = outcome(grammar, &files[place.file], place);
+                    done.lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push((at, outcome));
+                }
+            };
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, work).unwrap();
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(done.len(), places.len(), "a place was left out");
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+fn outcome(grammar: &Grammar, file: &File, place: &Place<'_>) -> Outcome {
+    let text = Pattern::escape(&file.source[place.range.clone()]);
+    let pattern = match Pattern::compile(grammar, &text, None) {
+        Ok(pattern) => pattern,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
+    let read = |readings: &[Reading]| {
+        let readings: Vec<String> = readings.iter().map(ToString::to_string).collect();
+        readings.join("; ")
+    };
+    let all = || {
+        let later = read(pattern.later_readings());
+        format!("{} ~ {later}", read(pattern.readings()))
+    };
+    let (here, later) = matches_here(&pattern, file, place);
+    let readings = pattern.readings().iter().chain(pattern.later_readings());
+    let mut own = readings.filter(|reading| is_own(reading, place)).peekable();
+    if own.peek().is_none() {
+        let here = if here { "matches here, but" } else { "" };
+        return Outcome::Failed(format!("{here} is read as nothing of its kind: {}", all()));
+    }
+    let stands = |reading: &Reading| {
+        Pattern::compile(grammar, &text, Some(reading.context()))
+            .is_ok_and(|pattern| matches_here(&pattern, file, place).0)
+    };
+    if !own.any(stands) {
+        return Outcome::Failed(format!("does not match in its own context: {}", all()));
+    }
+    match (here, later) {
+        (true, _) => Outcome::Matched,
+        (false, true) => Outcome::Disclosed,
+        (false, false) => Outcome::Failed(format!("matches elsewhere, untold: {}", all())),
+    }
+}
+
+/// Whether the reading is of the kind of the place: of one of its nodes, or of what it is a list of.
+fn is_own(reading: &Reading, place: &Place<'_>) -> bool {
+    let mut members = reading.kind().split(" then ").peekable();
+    let first = members.next().unwrap_or_default();
+    if members.peek().is_none() && place.kinds.contains(&first) {
+        return true;
+    }
+    let holds = |kind: &str| place.children.contains(&kind);
+    holds(first) && members.all(holds)
+}
+
+/// Whether a reading that counts matches exactly there, and whether later ones match anything.
+fn matches_here(pattern: &Pattern, file: &File, place: &Place<'_>) -> (bool, bool) {
+    let source = file.source.as_bytes();
+    let found = find(pattern, &file.tree, source, &|| false);
+    let is_here = |range: &Range<usize>| {
+        // A match ends before a separator that is none of the node's members.
+        let ends = range.end.min(place.range.end)..range.end.max(place.range.end);
+        let rest = &file.source[ends];
+        range.start == place.range.start
+            && rest.chars().all(|letter| letter.is_whitespace() || matches!(letter, ',' | ';'))
+    };
+    let here = found.matches.iter().any(|found| is_here(&found.range));
+    (here, found.later.iter().any(|count| *count > 0))
+}
+
+/// The figures as a table of a page.
+fn shown(all: &BTreeMap<&str, Figures>) -> String {
+    let mut text = String::from(
+        "| language | files | with errors | named nodes | tried | matched | disclosed | exempt | failed | in errors | large | repeated | left out | s |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+    );
+    for (language, figures) in all {
+        let Figures {
+            files,
+            with_errors,
+            nodes,
+            erroneous,
+            large,
+            repeated,
+            left_out,
+            tried,
+            matched,
+            disclosed,
+            exempt,
+            failed,
+            exempt_kinds: _,
+            seconds,
+        } = figures;
+        _ = writeln!(
+            text,
+            "| {language} | {files} | {with_errors} | {nodes} | {tried} | {matched} | {disclosed} | {exempt} \
+             | {failed} | {erroneous} | {large} | {repeated} | {left_out} | {seconds:.1} |"
+        );
+    }
+    text
+}
