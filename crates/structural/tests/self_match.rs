@@ -125,6 +125,7 @@ struct Figures {
     tried: usize,
     matched: usize,
     disclosed: usize,
+    beside: usize,
     exempt: usize,
     failed: usize,
     /// For each kind the exempt nodes.
@@ -153,6 +154,8 @@ struct Place<'t> {
 enum Outcome {
     Matched,
     Disclosed,
+    /// Told by the search, but not in the answer: that holds matches of the first reading.
+    Beside,
     Failed(String),
 }
 
@@ -298,6 +301,7 @@ impl Run<'_> {
             match outcome {
                 Outcome::Matched => self.figures.matched += nodes,
                 Outcome::Disclosed => self.figures.disclosed += nodes,
+                Outcome::Beside => self.figures.beside += nodes,
                 Outcome::Failed(why) => self.fail(&files[place.file], place, &why),
             }
         }
@@ -436,7 +440,7 @@ fn outcome(grammar: &Grammar, file: &File, place: &Place<'_>) -> Outcome {
         let later = read(pattern.later_readings());
         format!("{} ~ {later}", read(pattern.readings()))
     };
-    let (here, later) = matches_here(&pattern, file, place);
+    let Here { here, any, later } = matches_here(&pattern, file, place);
     let readings = pattern.readings().iter().chain(pattern.later_readings());
     let mut own = readings.filter(|reading| is_own(reading, place)).peekable();
     if own.peek().is_none() {
@@ -445,15 +449,19 @@ fn outcome(grammar: &Grammar, file: &File, place: &Place<'_>) -> Outcome {
     }
     let stands = |reading: &Reading| {
         Pattern::compile(grammar, &text, Some(reading.context()))
-            .is_ok_and(|pattern| matches_here(&pattern, file, place).0)
+            .is_ok_and(|pattern| matches_here(&pattern, file, place).here)
     };
     if !own.any(stands) {
         return Outcome::Failed(format!("does not match in its own context: {}", all()));
     }
-    match (here, later) {
-        (true, _) => Outcome::Matched,
-        (false, true) => Outcome::Disclosed,
-        (false, false) => Outcome::Failed(format!("matches elsewhere, untold: {}", all())),
+    if here {
+        Outcome::Matched
+    } else if !later {
+        Outcome::Failed(format!("matches elsewhere, untold: {}", all()))
+    } else if any {
+        Outcome::Beside
+    } else {
+        Outcome::Disclosed
     }
 }
 
@@ -468,8 +476,16 @@ fn is_own(reading: &Reading, place: &Place<'_>) -> bool {
     holds(first) && members.all(holds)
 }
 
-/// Whether a reading that counts matches exactly there, and whether later ones match anything.
-fn matches_here(pattern: &Pattern, file: &File, place: &Place<'_>) -> (bool, bool) {
+struct Here {
+    /// A reading that counts matches exactly there.
+    here: bool,
+    /// A reading that counts matches somewhere.
+    any: bool,
+    /// A later one does.
+    later: bool,
+}
+
+fn matches_here(pattern: &Pattern, file: &File, place: &Place<'_>) -> Here {
     let source = file.source.as_bytes();
     let found = find(pattern, &file.tree, source, &|| false);
     let is_here = |range: &Range<usize>| {
@@ -480,14 +496,18 @@ fn matches_here(pattern: &Pattern, file: &File, place: &Place<'_>) -> (bool, boo
             && rest.chars().all(|letter| letter.is_whitespace() || matches!(letter, ',' | ';'))
     };
     let here = found.matches.iter().any(|found| is_here(&found.range));
-    (here, found.later.iter().any(|count| *count > 0))
+    Here {
+        here,
+        any: !found.matches.is_empty(),
+        later: found.later.iter().any(|count| *count > 0),
+    }
 }
 
 /// The figures as a table of a page.
 fn shown(all: &BTreeMap<&str, Figures>) -> String {
     let mut text = String::from(
-        "| language | files | with errors | named nodes | tried | matched | disclosed | exempt | failed | in errors | large | repeated | left out | s |\n\
-         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
+        "| language | files | with errors | named nodes | tried | matched | disclosed | beside | exempt | failed | in errors | large | repeated | left out | s |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n",
     );
     for (language, figures) in all {
         let Figures {
@@ -501,6 +521,7 @@ fn shown(all: &BTreeMap<&str, Figures>) -> String {
             tried,
             matched,
             disclosed,
+            beside,
             exempt,
             failed,
             exempt_kinds: _,
@@ -508,7 +529,7 @@ fn shown(all: &BTreeMap<&str, Figures>) -> String {
         } = figures;
         _ = writeln!(
             text,
-            "| {language} | {files} | {with_errors} | {nodes} | {tried} | {matched} | {disclosed} | {exempt} \
+            "| {language} | {files} | {with_errors} | {nodes} | {tried} | {matched} | {disclosed} | {beside} | {exempt} \
              | {failed} | {erroneous} | {large} | {repeated} | {left_out} | {seconds:.1} |"
         );
     }
