@@ -45,6 +45,9 @@ pub struct LanguageData {
     /// Words that are never names, although the grammar takes them for names where no keyword fits.
     #[serde(default)]
     pub reserved: Vec<String>,
+    /// Kinds and fields in which a reserved word is a name after all (the label of an argument).
+    #[serde(default)]
+    pub labels: Vec<String>,
     /// Words with which no name begins a fragment, although they may be names further on.
     #[serde(default)]
     pub openers: Vec<String>,

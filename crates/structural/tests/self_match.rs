@@ -144,6 +144,8 @@ struct File {
 struct Place<'t> {
     file: usize,
     range: Range<usize>,
+    /// The same without comments at its edges, which are not compared.
+    code: Range<usize>,
     /// The kinds of the nodes, the outermost first.
     kinds: Vec<&'t str>,
     parent: &'t str,
@@ -320,7 +322,7 @@ impl Run<'_> {
             let mut below: Vec<Node<'_>> = children(node).collect();
             below.reverse();
             let range = trimmed(&file.source, node.byte_range());
-            if node.is_extra() && !node.is_error() {
+            if (node.is_extra() || node.kind().ends_with("comment")) && !node.is_error() {
                 // A comment is no pattern, nor is anything in it.
                 continue;
             }
@@ -353,6 +355,7 @@ impl Run<'_> {
             } else {
                 places.push(Place {
                     file: index,
+                    code: code(&file.source, node, range.clone()),
                     range,
                     kinds,
                     parent: node.parent().map_or("", |parent| parent.kind()),
@@ -391,6 +394,27 @@ impl Run<'_> {
 
 fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
     (0..node.child_count()).filter_map(move |at| node.child(at))
+}
+
+/// The range without comments at its edges, as far as they are in the node.
+fn code(source: &str, node: Node<'_>, range: Range<usize>) -> Range<usize> {
+    let mut range = range;
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        let solid: Vec<Node<'_>> = children(node).filter(|child| !child.is_extra()).collect();
+        if let (Some(first), Some(last)) = (solid.first(), solid.last()) {
+            // An edge of the node, not of something in the middle.
+            if children(node).next() != Some(*first) && node.start_byte() <= range.start {
+                range.start = first.start_byte();
+            }
+            if children(node).last() != Some(*last) && node.end_byte() >= range.end {
+                range.end = last.end_byte();
+            }
+            open.push(*last);
+            open.push(*first);
+        }
+    }
+    trimmed(source, range)
 }
 
 /// Without the white space at its edges.
@@ -442,13 +466,13 @@ fn outcome(grammar: &Grammar, file: &File, place: &Place<'_>) -> Outcome {
     };
     let Here { here, any, later } = matches_here(&pattern, file, place);
     let readings = pattern.readings().iter().chain(pattern.later_readings());
-    let mut own = readings.filter(|reading| is_own(reading, place)).peekable();
+    let mut own = readings.filter(|reading| is_own(grammar, reading, place)).peekable();
     if own.peek().is_none() {
         let here = if here { "matches here, but" } else { "" };
         return Outcome::Failed(format!("{here} is read as nothing of its kind: {}", all()));
     }
     let stands = |reading: &Reading| {
-        Pattern::compile(grammar, &text, Some(reading.context()))
+        Pattern::compile(grammar, &text, Some(reading.asked_by()))
             .is_ok_and(|pattern| matches_here(&pattern, file, place).here)
     };
     if !own.any(stands) {
@@ -466,10 +490,13 @@ fn outcome(grammar: &Grammar, file: &File, place: &Place<'_>) -> Outcome {
 }
 
 /// Whether the reading is of the kind of the place: of one of its nodes, or of what it is a list of.
-fn is_own(reading: &Reading, place: &Place<'_>) -> bool {
+fn is_own(grammar: &Grammar, reading: &Reading, place: &Place<'_>) -> bool {
     let mut members = reading.kind().split(" then ").peekable();
     let first = members.next().unwrap_or_default();
-    if members.peek().is_none() && place.kinds.contains(&first) {
+    let alike = grammar.data().alike.iter();
+    let mut alike = alike.filter(|kinds| kinds.iter().any(|kind| kind == first)).flatten();
+    let is_of = |kind: &str| place.kinds.contains(&kind);
+    if members.peek().is_none() && (is_of(first) || alike.any(|kind| is_of(kind))) {
         return true;
     }
     let holds = |kind: &str| place.children.contains(&kind);
@@ -490,9 +517,9 @@ fn matches_here(pattern: &Pattern, file: &File, place: &Place<'_>) -> Here {
     let found = find(pattern, &file.tree, source, &|| false);
     let is_here = |range: &Range<usize>| {
         // A match ends before a separator that is none of the node's members.
-        let ends = range.end.min(place.range.end)..range.end.max(place.range.end);
+        let ends = range.end.min(place.code.end)..range.end.max(place.code.end);
         let rest = &file.source[ends];
-        range.start == place.range.start
+        range.start == place.code.start
             && rest.chars().all(|letter| letter.is_whitespace() || matches!(letter, ',' | ';'))
     };
     let here = found.matches.iter().any(|found| is_here(&found.range));

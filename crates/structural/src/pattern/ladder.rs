@@ -36,7 +36,7 @@ pub(super) fn compile(
             "the pattern has more than 255 metavariables: use runs, `$$$`".to_owned(),
         ));
     }
-    let mut contexts = contexts(grammar, context)?;
+    let Asked { mut contexts, kind } = Asked::of(grammar, context)?;
     let text = fragment.to_string();
     let fits = |context: &&Context| {
         let begins = context.begins.as_deref();
@@ -53,7 +53,16 @@ pub(super) fn compile(
         parser: parser(grammar),
         failures: Vec::new(),
     };
-    let readings = ladder.readings(&contexts)?;
+    let mut readings = ladder.readings(&contexts)?;
+    say_how_to_ask(&mut readings);
+    if let Some(kind) = &kind {
+        let is_asked = |reading: &Reading| reading.kind == *kind;
+        if !readings.iter().any(is_asked) {
+            ladder.failures.push(Failure::Cover);
+            return Err(failure::explain(grammar, &fragment, &contexts, &ladder.failures));
+        }
+        readings.retain(is_asked);
+    }
     let (readings, active) = families(readings);
     let mut named = 0;
     for hole in fragment.holes() {
@@ -99,24 +108,59 @@ fn check_content(fragment: &Fragment) -> Result<(), PatternError> {
     }
 }
 
-fn contexts<'g>(
-    grammar: &'g Grammar,
-    asked: Option<&str>,
-) -> Result<Vec<&'g Context>, PatternError> {
-    let all = &grammar.data().contexts;
-    let Some(asked) = asked else {
-        return Ok(all.iter().collect());
-    };
-    let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
-    let chosen: Vec<&Context> = all.iter().filter(|context| context.name == name).collect();
-    if chosen.is_empty() {
-        return Err(PatternError::UnknownContext {
+/// What is asked of the ladder: some of its contexts, or a kind that any of them may give.
+struct Asked<'g> {
+    contexts: Vec<&'g Context>,
+    kind: Option<String>,
+}
+
+impl<'g> Asked<'g> {
+    fn of(grammar: &'g Grammar, asked: Option<&str>) -> Result<Self, PatternError> {
+        let all = &grammar.data().contexts;
+        let any = || all.iter().collect();
+        let Some(asked) = asked else {
+            return Ok(Self {
+                contexts: any(),
+                kind: None,
+            });
+        };
+        let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
+        let chosen: Vec<&Context> = all.iter().filter(|context| context.name == name).collect();
+        if !chosen.is_empty() {
+            return Ok(Self {
+                contexts: chosen,
+                kind: None,
+            });
+        }
+        // Of a window it is the kinds of its members.
+        let kind = asked.trim().to_owned();
+        let is_kind = |kind: &str| grammar.language().id_for_node_kind(kind, true) != 0;
+        if kind.split(" then ").any(is_kind) {
+            return Ok(Self {
+                contexts: any(),
+                kind: Some(kind),
+            });
+        }
+        Err(PatternError::UnknownContext {
             language: grammar.data().name.clone(),
             asked: asked.to_owned(),
             known: failure::names(all),
-        });
+        })
     }
-    Ok(chosen)
+}
+
+/// A context's name asks for the first reading that has it; any other is asked for by its kind.
+fn say_how_to_ask(readings: &mut [Reading]) {
+    let mut taken: Vec<String> = Vec::new();
+    for reading in readings {
+        let is_free = |name: &&String| !taken.contains(*name);
+        let context = reading.context();
+        let free = reading.contexts.iter().filter(is_free);
+        let free: Vec<&str> = free.map(String::as_str).collect();
+        let by_name = free.iter().find(|name| **name == context).or(free.first());
+        reading.asked_by = (*by_name.unwrap_or(&reading.kind.as_str())).to_owned();
+        taken.extend(reading.contexts.iter().cloned());
+    }
 }
 
 /// Whether the text begins with the word, and not with a longer one.
@@ -429,6 +473,7 @@ impl Ladder<'_> {
         Ok(Reading {
             contexts: vec![context.name.clone()],
             kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
+            asked_by: String::new(),
             roots,
             terminator,
             drops_terminator,
@@ -478,9 +523,12 @@ impl Ladder<'_> {
         length: usize,
     ) -> bool {
         let parent = once.first().and_then(|node| node.parent());
+        // What a file holds is a list, though its head may stand there only once.
         let is_known = |parent: Syntax<'_>| {
             let kind = parent.kind_id();
-            self.tables.is_container(kind) || self.tables.is_transparent(kind)
+            parent.parent().is_none()
+                || self.tables.is_container(kind)
+                || self.tables.is_transparent(kind)
         };
         if parent.is_some_and(is_known) {
             return true;
@@ -602,9 +650,26 @@ impl Ladder<'_> {
         if reserved.is_empty() || self.tables.is_string(node.kind_id()) || node.is_extra() {
             return None;
         }
+        let labels = &self.grammar.data().labels;
+        let is_label = |name: &str| labels.iter().any(|label| label == name);
+        if is_label(node.kind()) {
+            return None;
+        }
         if node.child_count() > 0 {
-            let mut children = (0..node.child_count()).filter_map(|at| node.child(at));
-            return children.find_map(|child| self.reserved(child, scaffold));
+            let mut cursor = node.walk();
+            if !cursor.goto_first_child() {
+                return None;
+            }
+            loop {
+                let in_label = cursor.field_name().is_some_and(is_label);
+                let at = (!in_label).then(|| self.reserved(cursor.node(), scaffold));
+                if let Some(at) = at.flatten() {
+                    return Some(at);
+                }
+                if !cursor.goto_next_sibling() {
+                    return None;
+                }
+            }
         }
         let text = &scaffold.text[node.byte_range()];
         let is_name = node.is_named() && !is_keyword(node, text);
