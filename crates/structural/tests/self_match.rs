@@ -101,7 +101,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Exempt {
     languages: Vec<String>,
-    /// `kind`, or `parent/kind` for a kind that stands alone elsewhere.
+    /// `kind`, `.../kind` for whatever holds one, or `parent/kind` for a kind that stands alone elsewhere.
     kinds: Vec<String>,
     why: String,
 }
@@ -143,6 +143,8 @@ struct File {
 /// A piece of a file that is one named node, or several inside each other.
 struct Place<'t> {
     file: usize,
+    /// How many nodes it is.
+    nodes: usize,
     range: Range<usize>,
     /// The same without comments at its edges, which are not compared.
     code: Range<usize>,
@@ -282,7 +284,7 @@ impl Run<'_> {
         for (index, file) in files.iter().enumerate() {
             self.figures.with_errors += usize::from(file.tree.root_node().has_error());
             let mut new = Vec::new();
-            self.places(index, file, &mut seen, &mut new);
+            self.places(grammar, index, file, &mut seen, &mut new);
             // The same pieces on every machine, and others with another seed.
             let draw = |place: &Place<'_>| {
                 let mut hasher = DefaultHasher::new();
@@ -291,14 +293,14 @@ impl Run<'_> {
             };
             new.sort_by_cached_key(draw);
             for place in new.drain(new.len().min(MOST_PLACES)..) {
-                self.figures.left_out += place.kinds.len();
+                self.figures.left_out += place.nodes;
             }
             new.retain(|place| draw(place) % 100 < settings.percent);
             places.extend(new);
         }
         let outcomes = outcomes(grammar, files, &places);
         for (place, outcome) in places.iter().zip(outcomes) {
-            let nodes = place.kinds.len();
+            let nodes = place.nodes;
             self.figures.tried += nodes;
             match outcome {
                 Outcome::Matched => self.figures.matched += nodes,
@@ -312,6 +314,7 @@ impl Run<'_> {
     /// The places of a file whose kind and text were not there before.
     fn places<'t>(
         &mut self,
+        grammar: &Grammar,
         index: usize,
         file: &'t File,
         seen: &mut HashSet<u64>,
@@ -324,6 +327,10 @@ impl Run<'_> {
             let range = trimmed(&file.source, node.byte_range());
             if (node.is_extra() || node.kind().ends_with("comment")) && !node.is_error() {
                 // A comment is no pattern, nor is anything in it.
+                continue;
+            }
+            if node.is_error() {
+                self.figures.erroneous += children(node).filter(|child| child.is_named()).count();
                 continue;
             }
             if !node.is_named() || range.is_empty() {
@@ -342,7 +349,8 @@ impl Run<'_> {
                 below.reverse();
             }
             open.extend(below);
-            self.figures.nodes += kinds.len();
+            let nodes = kinds.len();
+            self.figures.nodes += nodes;
             let text = &file.source[range.clone()];
             let mut hasher = DefaultHasher::new();
             (&kinds, text).hash(&mut hasher);
@@ -353,9 +361,18 @@ impl Run<'_> {
             } else if !seen.insert(hasher.finish()) {
                 self.figures.repeated += kinds.len();
             } else {
+                let code = code(grammar, &file.source, node, range.clone());
+                // What is left without a comment may be a node of its own.
+                let mut inner = node.named_descendant_for_byte_range(code.start, code.end);
+                while let Some(found) = inner.filter(|found| code != range && found.byte_range() == code)
+                {
+                    kinds.push(found.kind());
+                    inner = found.named_child(0);
+                }
                 places.push(Place {
                     file: index,
-                    code: code(&file.source, node, range.clone()),
+                    nodes,
+                    code,
                     range,
                     kinds,
                     parent: node.parent().map_or("", |parent| parent.kind()),
@@ -366,22 +383,23 @@ impl Run<'_> {
     }
 
     fn fail(&mut self, file: &File, place: &Place<'_>, why: &str) {
-        let (outer, inner) = (place.kinds[0], place.kinds[place.kinds.len() - 1]);
+        let outer = place.kinds[0];
         let names = |entry: &String| match entry.split_once('/') {
+            Some(("...", kind)) => holds(file, &place.range, kind),
             Some((parent, kind)) => parent == place.parent && kind == outer,
-            None => entry == outer || entry == inner,
+            None => place.kinds.contains(&entry.as_str()),
         };
         let of_language = |exempt: &&Exempt| {
             exempt.languages.iter().any(|language| language == self.language)
         };
         let mut exempt = self.table.exempt.iter().filter(of_language);
         if let Some(entry) = exempt.find_map(|exempt| exempt.kinds.iter().find(|kind| names(kind))) {
-            self.figures.exempt += place.kinds.len();
-            *self.figures.exempt_kinds.entry(entry.clone()).or_default() += place.kinds.len();
+            self.figures.exempt += place.nodes;
+            *self.figures.exempt_kinds.entry(entry.clone()).or_default() += place.nodes;
             self.used.insert((self.language.to_owned(), entry.clone()));
             return;
         }
-        self.figures.failed += place.kinds.len();
+        self.figures.failed += place.nodes;
         let line = file.source[..place.range.start].matches('\n').count() + 1;
         let text: String = file.source[place.range.clone()].chars().take(300).collect();
         let failures = self
@@ -392,16 +410,37 @@ impl Run<'_> {
     }
 }
 
+/// Whether there is a node of this kind in the range.
+fn holds(file: &File, range: &Range<usize>, kind: &str) -> bool {
+    let mut open = vec![file.tree.root_node()];
+    while let Some(node) = open.pop() {
+        if range.start <= node.start_byte() && node.end_byte() <= range.end && node.kind() == kind {
+            return true;
+        }
+        let meets = |child: &Node<'_>| child.start_byte() < range.end && child.end_byte() > range.start;
+        open.extend(children(node).filter(meets));
+    }
+    false
+}
+
 fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
     (0..node.child_count()).filter_map(move |at| node.child(at))
 }
 
-/// The range without comments at its edges, as far as they are in the node.
-fn code(source: &str, node: Node<'_>, range: Range<usize>) -> Range<usize> {
+/// The range without comments and layout at its edges, as far as they are in the node.
+fn code(grammar: &Grammar, source: &str, node: Node<'_>, range: Range<usize>) -> Range<usize> {
+    let layout = &grammar.data().layout;
+    // A node may be named like the keyword that it begins with.
+    let is_token = |node: &Node<'_>| {
+        !node.is_named() || grammar.language().id_for_node_kind(node.kind(), false) == 0
+    };
+    let is_layout =
+        |node: &Node<'_>| layout.iter().any(|kind| kind == node.kind()) && is_token(node);
+    let is_code = |node: &Node<'_>| !node.is_extra() && !is_layout(node);
     let mut range = range;
     let mut open = vec![node];
     while let Some(node) = open.pop() {
-        let solid: Vec<Node<'_>> = children(node).filter(|child| !child.is_extra()).collect();
+        let solid: Vec<Node<'_>> = children(node).filter(is_code).collect();
         if let (Some(first), Some(last)) = (solid.first(), solid.last()) {
             // An edge of the node, not of something in the middle.
             if children(node).next() != Some(*first) && node.start_byte() <= range.start {
@@ -517,10 +556,11 @@ fn matches_here(pattern: &Pattern, file: &File, place: &Place<'_>) -> Here {
     let found = find(pattern, &file.tree, source, &|| false);
     let is_here = |range: &Range<usize>| {
         // A match ends before a separator that is none of the node's members.
-        let ends = range.end.min(place.code.end)..range.end.max(place.code.end);
-        let rest = &file.source[ends];
-        range.start == place.code.start
-            && rest.chars().all(|letter| letter.is_whitespace() || matches!(letter, ',' | ';'))
+        let ends_at = |end: usize| {
+            let rest = &file.source[range.end.min(end)..range.end.max(end)];
+            rest.chars().all(|letter| letter.is_whitespace() || matches!(letter, ',' | ';'))
+        };
+        range.start == place.code.start && (ends_at(place.code.end) || ends_at(place.range.end))
     };
     let here = found.matches.iter().any(|found| is_here(&found.range));
     Here {

@@ -126,7 +126,7 @@ impl<'p, 't> Sequence<'p, 't> {
             (
                 Node::Inner { kind, .. } | Node::Leaf { kind, .. } | Node::Token { kind },
                 Child::Node(node),
-            ) => *kind == node.kind_id(),
+            ) => *kind == self.compiled.tables.kind(node),
             _ => true,
         }
     }

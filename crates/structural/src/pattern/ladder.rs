@@ -63,7 +63,11 @@ pub(super) fn compile(
         }
         readings.retain(is_asked);
     }
-    let (readings, active) = families(readings);
+    // Whoever asks for a kind means it wherever it stands.
+    let (readings, active) = match kind {
+        Some(_) => (readings.clone(), readings.len()),
+        None => families(readings),
+    };
     let mut named = 0;
     for hole in fragment.holes() {
         named += usize::from(hole.name.is_some());
@@ -626,7 +630,9 @@ impl Ladder<'_> {
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !node.is_named() || text.is_empty() || !is_word || is_keyword(node, text) {
+        let contextual = &self.grammar.data().contextual;
+        let is_name = || contextual.iter().any(|word| word == text);
+        if !node.is_named() || text.is_empty() || !is_word || is_keyword(node, text) || is_name() {
             return Vec::new();
         }
         let listed = || {
@@ -650,9 +656,11 @@ impl Ladder<'_> {
         if reserved.is_empty() || self.tables.is_string(node.kind_id()) || node.is_extra() {
             return None;
         }
+        // A fragment that begins with such a word is more likely the statement of that name.
         let labels = &self.grammar.data().labels;
         let is_label = |name: &str| labels.iter().any(|label| label == name);
-        if is_label(node.kind()) {
+        let begins = |node: Syntax<'_>| node.start_byte() == scaffold.fragment.start;
+        if !begins(node) && is_label(node.kind()) {
             return None;
         }
         if node.child_count() > 0 {
@@ -661,8 +669,9 @@ impl Ladder<'_> {
                 return None;
             }
             loop {
-                let in_label = cursor.field_name().is_some_and(is_label);
-                let at = (!in_label).then(|| self.reserved(cursor.node(), scaffold));
+                let child = cursor.node();
+                let in_label = !begins(child) && cursor.field_name().is_some_and(is_label);
+                let at = (!in_label).then(|| self.reserved(child, scaffold));
                 if let Some(at) = at.flatten() {
                     return Some(at);
                 }

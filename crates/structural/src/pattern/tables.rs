@@ -31,6 +31,7 @@ const LEADING: u16 = 1 << 10;
 const TRANSPARENT: u16 = 1 << 11;
 const OPEN_LIST: u16 = 1 << 12;
 const DECLARATOR: u16 = 1 << 13;
+const WRAPPER: u16 = 1 << 14;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -73,6 +74,7 @@ impl Tables {
             set(NAMELESS, !named && has(&data.nameless, kind));
             set(LEADING, !named && has(&data.leading, kind));
             set(TRANSPARENT, named && has(&data.transparent, kind));
+            set(WRAPPER, named && has(&data.wrappers, kind));
             set(CLAUSE, named && has(&data.clauses, kind));
             set(PADDED, named && has(&data.padded, kind));
             set(CASELESS, named && any_of(&data.caseless, kind));
@@ -132,6 +134,11 @@ impl Tables {
     /// A node that is there for a list of several members only: they count as its parent's.
     pub(crate) fn is_transparent(&self, kind: u16) -> bool {
         self.has(kind, TRANSPARENT)
+    }
+
+    /// A node in whose place the only node that it holds counts.
+    pub(crate) fn is_wrapper(&self, node: Node<'_>) -> bool {
+        self.has(node.kind_id(), WRAPPER) && node.child_count() == 1
     }
 
     /// A separator that may stand before the first member too.
