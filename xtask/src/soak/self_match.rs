@@ -17,7 +17,7 @@ const PAGE: &str = "docs/testing.md";
 /// How many files a language gives.
 const MOST_FILES: usize = 200;
 /// Larger files are generated, or say the same over and over.
-const MOST_BYTES: u64 = 32 * 1024;
+const MOST_BYTES: u64 = 16 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,18 +44,22 @@ enum Registry {
     PyPI,
 }
 
+/// A folder with a folder of files for each language; the test has the meaning.
+const FOLDER: &str = "TERRET_SELF_MATCH";
+/// How many of a hundred nodes are tried.
+const PERCENT: &str = "TERRET_SELF_MATCH_PERCENT";
+/// Where the test writes its figures.
+const FIGURES: &str = "TERRET_SELF_MATCH_TABLE";
+
 /// Runs the proof over all nodes of all files; gives whether it holds.
 pub(crate) fn run(workspace: &Workspace, save: bool) -> Result<bool> {
     let folder = files(workspace)?;
     let figures = workspace.scratch()?.join("self-match.md");
-    let shell = workspace
-        .shell
-        .clone()
-        .set("TERRET_SELF_MATCH", &folder)
-        .set("TERRET_SELF_MATCH_TABLE", &figures);
+    let shell = workspace.shell.clone().set(FOLDER, &folder);
+    let shell = shell.set(FIGURES, &figures).unset(PERCENT);
     let mut command = shell.cargo(&["test", "--package", "terret-structural"]);
     command.args(["--features", "all-grammars", "--test", "self_match"]);
-    // The grammars are built already, and are optimised anyway.
+    // The grammars are optimised anyway, and need not be built again.
     command.args(["--config", "profile.dev.package.terret-structural.opt-level=3"]);
     command.args(["--", "--nocapture"]);
     let holds = shell::stream(command, |_| {})?.success();
@@ -64,6 +68,11 @@ pub(crate) fn run(workspace: &Workspace, save: bool) -> Result<bool> {
         page::write(workspace, PAGE, &[("structural: self-match", table)])?;
     }
     Ok(holds)
+}
+
+/// Has the test try a part of the files.
+pub(crate) fn sample(shell: Shell, folder: &Path) -> Shell {
+    shell.set(FOLDER, folder).set(PERCENT, "10")
 }
 
 /// The folder with a folder of files for each language; what is there already is taken as it is.

@@ -632,7 +632,9 @@ impl Ladder<'_> {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let contextual = &self.grammar.data().contextual;
         let is_name = || contextual.iter().any(|word| word == text);
-        if !node.is_named() || text.is_empty() || !is_word || is_keyword(node, text) || is_name() {
+        // A modifier is no name, though some grammars wrap it like one.
+        let is_keyword = is_keyword(node, text) || node.kind().ends_with("modifier");
+        if !node.is_named() || text.is_empty() || !is_word || is_keyword || is_name() {
             return Vec::new();
         }
         let listed = || {
