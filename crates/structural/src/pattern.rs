@@ -57,6 +57,8 @@ pub struct Reading {
     /// The kind of the root, or of each member of a window.
     pub(crate) kind: String,
     pub(crate) asked_by: String,
+    /// The numbers of the contexts in the ladder.
+    pub(crate) rungs: Vec<usize>,
     /// What is compared: one root, or a window of siblings.
     pub(crate) roots: Vec<Node>,
     /// A separator that ended the fragment and that a match takes along where it is present.

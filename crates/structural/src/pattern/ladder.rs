@@ -153,17 +153,24 @@ impl<'g> Asked<'g> {
     }
 }
 
-/// A context's name asks for the first reading that has it; any other is asked for by its kind.
+/// A context's name asks for the reading of the first context that has it and accepts; any other is
+/// asked for by its kind.
 fn say_how_to_ask(readings: &mut [Reading]) {
-    let mut taken: Vec<String> = Vec::new();
-    for reading in readings {
-        let is_free = |name: &&String| !taken.contains(*name);
-        let context = reading.context();
-        let free = reading.contexts.iter().filter(is_free);
-        let free: Vec<&str> = free.map(String::as_str).collect();
-        let by_name = free.iter().find(|name| **name == context).or(free.first());
-        reading.asked_by = (*by_name.unwrap_or(&reading.kind.as_str())).to_owned();
-        taken.extend(reading.contexts.iter().cloned());
+    let rung = |reading: &Reading, name: &str| {
+        let named = reading.contexts.iter().zip(&reading.rungs);
+        let rungs = named.filter(|(context, _)| *context == name);
+        rungs.map(|(_, rung)| *rung).min()
+    };
+    for index in 0..readings.len() {
+        let reading = &readings[index];
+        let asks = |name: &&str| {
+            let first = readings.iter().filter_map(|other| rung(other, name)).min();
+            rung(reading, name) == first
+        };
+        let names = std::iter::once(reading.context());
+        let mut names = names.chain(reading.contexts.iter().map(String::as_str));
+        let asked_by = names.find(asks).unwrap_or(&reading.kind).to_owned();
+        readings[index].asked_by = asked_by;
     }
 }
 
@@ -261,8 +268,9 @@ impl Ladder<'_> {
     fn readings(&mut self, contexts: &[&Context]) -> Result<Vec<Reading>, PatternError> {
         let choices = mould::choices(self.fragment, self.grammar.data());
         let mut readings: Vec<Reading> = Vec::new();
-        for context in contexts {
-            if let Some(reading) = self.read(context, &choices) {
+        for (rung, context) in contexts.iter().enumerate() {
+            if let Some(mut reading) = self.read(context, &choices) {
+                reading.rungs.push(rung);
                 // A statement that took the context's terminator for that of its last part.
                 let is_known = |known: &Reading| {
                     known.kind == reading.kind && known.contexts[0] == context.name
@@ -478,6 +486,7 @@ impl Ladder<'_> {
             contexts: vec![context.name.clone()],
             kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
             asked_by: String::new(),
+            rungs: Vec::new(),
             roots,
             terminator,
             drops_terminator,
@@ -655,36 +664,40 @@ impl Ladder<'_> {
     /// Where a reserved word was taken for a name.
     fn reserved(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Option<usize> {
         let reserved = &self.grammar.data().reserved;
-        if reserved.is_empty() || self.tables.is_string(node.kind_id()) || node.is_extra() {
+        if reserved.is_empty() {
             return None;
         }
-        // A fragment that begins with such a word is more likely the statement of that name.
-        let labels = &self.grammar.data().labels;
-        let is_label = |name: &str| labels.iter().any(|label| label == name);
-        let begins = |node: Syntax<'_>| node.start_byte() == scaffold.fragment.start;
-        if !begins(node) && is_label(node.kind()) {
+        self.reserved_below(node, false, scaffold)
+    }
+
+    fn reserved_below(
+        &self,
+        node: Syntax<'_>,
+        in_label: bool,
+        scaffold: &Scaffold,
+    ) -> Option<usize> {
+        let data = self.grammar.data();
+        if self.tables.is_string(node.kind_id()) || node.is_extra() {
             return None;
         }
-        if node.child_count() > 0 {
-            let mut cursor = node.walk();
-            if !cursor.goto_first_child() {
-                return None;
-            }
+        let is_label = |name: &str| data.labels.iter().any(|label| label == name);
+        let in_label = in_label || is_label(node.kind());
+        let mut cursor = node.walk();
+        if cursor.goto_first_child() {
             loop {
-                let child = cursor.node();
-                let in_label = !begins(child) && cursor.field_name().is_some_and(is_label);
-                let at = (!in_label).then(|| self.reserved(child, scaffold));
-                if let Some(at) = at.flatten() {
-                    return Some(at);
-                }
-                if !cursor.goto_next_sibling() {
-                    return None;
+                let in_label = in_label || cursor.field_name().is_some_and(is_label);
+                let at = self.reserved_below(cursor.node(), in_label, scaffold);
+                if at.is_some() || !cursor.goto_next_sibling() {
+                    return at;
                 }
             }
         }
         let text = &scaffold.text[node.byte_range()];
         let is_name = node.is_named() && !is_keyword(node, text);
-        (is_name && reserved.iter().any(|word| word == text)).then(|| node.start_byte())
+        // A fragment that begins with such a word is more likely the statement of that name.
+        let is_free = in_label && node.start_byte() != scaffold.fragment.start;
+        let is_reserved = || data.reserved.iter().any(|word| word == text);
+        (is_name && !is_free && is_reserved()).then(|| node.start_byte())
     }
 
     /// Where a byte of the scaffold is in the fragment as it was written.
@@ -741,6 +754,7 @@ fn merge(readings: &mut Vec<Reading>, reading: Reading) {
                 known.misused_keywords = reading.misused_keywords;
             }
             known.contexts.extend(reading.contexts);
+            known.rungs.extend(reading.rungs);
         }
         None => readings.push(reading),
     }
