@@ -309,11 +309,18 @@ fn every_reading_can_be_asked_for() {
         let reading = reading.unwrap_or_else(|| panic!("{language}: {later:?}"));
         assert_eq!(reading.asked_by(), asked, "{language} {fragment}");
         let pattern = Pattern::compile(&grammar, fragment, Some(asked)).unwrap();
-        assert_eq!(pattern.readings()[0].kind(), reading.kind(), "{language} {fragment}");
+        assert_eq!(
+            pattern.readings()[0].kind(),
+            reading.kind(),
+            "{language} {fragment}"
+        );
     }
     let go = Shipped.grammar("go").unwrap();
     let error = Pattern::compile(&go, "f(x)", Some("const_spec")).unwrap_err();
-    assert!(error.to_string().contains("no Go in any context"), "{error}");
+    assert!(
+        error.to_string().contains("no Go in any context"),
+        "{error}"
+    );
     let error = Pattern::compile(&go, "f(x)", Some("nonsense")).unwrap_err();
     assert!(error.to_string().contains("no kind of node"), "{error}");
 }

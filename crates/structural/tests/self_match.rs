@@ -215,12 +215,17 @@ fn code_matches_where_it_stands() {
     #[expect(clippy::cast_precision_loss, reason = "a share")]
     let share = 100.0 * exempt as f64 / tried as f64;
     if share > MOST_EXEMPT {
-        _ = writeln!(problems, "{share:.1} % of the nodes are exempt, {MOST_EXEMPT} % may be");
+        _ = writeln!(
+            problems,
+            "{share:.1} % of the nodes are exempt, {MOST_EXEMPT} % may be"
+        );
     }
     // A part of the files may lack what an exemption is for.
     if settings.folder.is_some() && settings.percent == 100 && settings.languages.is_none() {
         let all = table.exempt.iter().flat_map(|exempt| &exempt.kinds);
-        for (language, kind) in all.flat_map(|(language, kinds)| kinds.iter().map(move |kind| (language, kind))) {
+        for (language, kind) in
+            all.flat_map(|(language, kinds)| kinds.iter().map(move |kind| (language, kind)))
+        {
             if !used.contains(&(language.clone(), kind.clone())) {
                 println!("{language}: `{kind}` needs no exemption");
             }
@@ -353,9 +358,9 @@ impl Run<'_> {
             let mut kinds = vec![node.kind()];
             let mut innermost = node;
             // Nodes of the same bytes are one piece of code.
-            while let Some(child) = children(innermost)
-                .find(|child| child.is_named() && trimmed(&file.source, child.byte_range()) == range)
-            {
+            while let Some(child) = children(innermost).find(|child| {
+                child.is_named() && trimmed(&file.source, child.byte_range()) == range
+            }) {
                 kinds.push(child.kind());
                 innermost = child;
                 below = children(child).collect();
@@ -377,7 +382,8 @@ impl Run<'_> {
                 let code = code(grammar, &file.source, node, range.clone());
                 // What is left without a comment may be a node of its own.
                 let mut inner = node.named_descendant_for_byte_range(code.start, code.end);
-                while let Some(found) = inner.filter(|found| code != range && found.byte_range() == code)
+                while let Some(found) =
+                    inner.filter(|found| code != range && found.byte_range() == code)
                 {
                     kinds.push(found.kind());
                     inner = found.named_child(0);
@@ -403,7 +409,9 @@ impl Run<'_> {
             None => place.kinds.contains(&entry.as_str()),
         };
         let groups = self.table.exempt.iter();
-        let mut kinds = groups.filter_map(|group| group.kinds.get(self.language)).flatten();
+        let mut kinds = groups
+            .filter_map(|group| group.kinds.get(self.language))
+            .flatten();
         if let Some(entry) = kinds.find(|kind| names(kind)) {
             self.figures.exempt += place.nodes;
             *self.figures.exempt_kinds.entry(entry.clone()).or_default() += place.nodes;
@@ -428,7 +436,8 @@ fn holds(file: &File, range: &Range<usize>, kind: &str) -> bool {
         if range.start <= node.start_byte() && node.end_byte() <= range.end && node.kind() == kind {
             return true;
         }
-        let meets = |child: &Node<'_>| child.start_byte() < range.end && child.end_byte() > range.start;
+        let meets =
+            |child: &Node<'_>| child.start_byte() < range.end && child.end_byte() > range.start;
         open.extend(children(node).filter(meets));
     }
     false
@@ -516,7 +525,9 @@ fn is_read_otherwise(grammar: &Grammar, file: &File, place: &Place<'_>) -> bool 
         let node = tree.root_node();
         let mut node = node.named_descendant_for_byte_range(at, at + text.len());
         while let Some(found) = node.filter(|found| found.kind() != place.kinds[0]) {
-            node = found.parent().filter(|parent| parent.byte_range() == found.byte_range());
+            node = found
+                .parent()
+                .filter(|parent| parent.byte_range() == found.byte_range());
         }
         node.filter(|node| node.byte_range() == (at..at + text.len()))
             .map(|node| node.to_sexp())
@@ -551,7 +562,9 @@ fn matched(grammar: &Grammar, file: &File, place: &Place<'_>) -> Outcome {
     };
     let Here { here, any, later } = matches_here(&pattern, file, place);
     let readings = pattern.readings().iter().chain(pattern.later_readings());
-    let mut own = readings.filter(|reading| is_own(grammar, reading, place)).peekable();
+    let mut own = readings
+        .filter(|reading| is_own(grammar, reading, place))
+        .peekable();
     if own.peek().is_none() {
         let here = if here { "matches here, but" } else { "" };
         return Outcome::Failed(format!("{here} is read as nothing of its kind: {}", all()));
@@ -585,7 +598,9 @@ fn is_own(grammar: &Grammar, reading: &Reading, place: &Place<'_>) -> bool {
     let mut members = reading.kind().split(" then ").peekable();
     let first = members.next().unwrap_or_default();
     let alike = grammar.data().alike.iter();
-    let mut alike = alike.filter(|kinds| kinds.iter().any(|kind| kind == first)).flatten();
+    let mut alike = alike
+        .filter(|kinds| kinds.iter().any(|kind| kind == first))
+        .flatten();
     let is_of = |kind: &str| place.kinds.contains(&kind);
     if members.peek().is_none() && (is_of(first) || alike.any(|kind| is_of(kind))) {
         return true;
@@ -610,7 +625,8 @@ fn matches_here(pattern: &Pattern, file: &File, place: &Place<'_>) -> Here {
         // A match ends before a separator that is none of the node's members.
         let ends_at = |end: usize| {
             let rest = &file.source[range.end.min(end)..range.end.max(end)];
-            rest.chars().all(|letter| letter.is_whitespace() || matches!(letter, ',' | ';'))
+            rest.chars()
+                .all(|letter| letter.is_whitespace() || matches!(letter, ',' | ';'))
         };
         [place.code.start, place.range.start].contains(&range.start)
             && (ends_at(place.code.end) || ends_at(place.range.end))

@@ -60,7 +60,10 @@ pub(crate) fn run(workspace: &Workspace, save: bool) -> Result<bool> {
     let mut command = shell.cargo(&["test", "--package", "terret-structural"]);
     command.args(["--features", "all-grammars", "--test", "self_match"]);
     // The grammars are optimised anyway, and need not be built again.
-    command.args(["--config", "profile.dev.package.terret-structural.opt-level=3"]);
+    command.args([
+        "--config",
+        "profile.dev.package.terret-structural.opt-level=3",
+    ]);
     command.args(["--", "--nocapture"]);
     let holds = shell::stream(command, |_| {})?.success();
     if save && holds {
@@ -261,7 +264,13 @@ mod tests {
     #[test]
     fn wanted_files_are_found_by_ending_and_by_folder() {
         let package = tempfile::tempdir().expect("a folder");
-        for path in ["a.rb", "share/done/b", "share/done/c.md", "share/d", "e/f.rb"] {
+        for path in [
+            "a.rb",
+            "share/done/b",
+            "share/done/c.md",
+            "share/d",
+            "e/f.rb",
+        ] {
             let path = package.path().join(path);
             fs::create_dir_all(path.parent().expect("a folder")).expect("made");
             fs::write(path, "x").expect("written");

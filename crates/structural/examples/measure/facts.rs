@@ -71,7 +71,11 @@ fn compiled(id: &str, pattern: &str) -> Result<Vec<Pattern>, Box<dyn Error>> {
     let first = Pattern::compile(&grammar, pattern, None)?;
     let mut patterns = vec![first.clone()];
     for reading in first.later_readings() {
-        patterns.extend(Pattern::compile(&grammar, pattern, Some(reading.asked_by())));
+        patterns.extend(Pattern::compile(
+            &grammar,
+            pattern,
+            Some(reading.asked_by()),
+        ));
     }
     Ok(patterns)
 }

@@ -246,7 +246,16 @@ mod tests {
 
     #[test]
     fn what_is_escaped_is_literal() {
-        let rows = ["$X", "$$X", "$$$X", "$$$", r"\$X", r"\\$X", "$x $ $$ $1 $Xy $$$$X", "a$B$C"];
+        let rows = [
+            "$X",
+            "$$X",
+            "$$$X",
+            "$$$",
+            r"\$X",
+            r"\\$X",
+            "$x $ $$ $1 $Xy $$$$X",
+            "a$B$C",
+        ];
         for text in rows {
             assert_eq!(show(&escape(text)), format!("{text:?}"), "{text}");
         }

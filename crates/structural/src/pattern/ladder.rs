@@ -59,7 +59,12 @@ pub(super) fn compile(
         let is_asked = |reading: &Reading| reading.kind == *kind;
         if !readings.iter().any(is_asked) {
             ladder.failures.push(Failure::Cover);
-            return Err(failure::explain(grammar, &fragment, &contexts, &ladder.failures));
+            return Err(failure::explain(
+                grammar,
+                &fragment,
+                &contexts,
+                &ladder.failures,
+            ));
         }
         readings.retain(is_asked);
     }
