@@ -195,7 +195,7 @@ fn commas(node: Node<'_>, depth: usize) -> usize {
 
 /// The names of the fields that the node has.
 fn fields(node: Node<'_>) -> Vec<&str> {
-    let count = u32::try_from(node.child_count()).unwrap_or(0);
+    let count = node.child_count();
     let mut names: Vec<&str> = (0..count)
         .filter_map(|at| node.field_name_for_child(at))
         .collect();
