@@ -231,6 +231,17 @@ fn code_matches_where_it_stands() {
             }
         }
     }
+    if settings.folder.is_none() {
+        // The sources of examples are made of rarities, so that a share of them may fail.
+        let failed: usize = all.values().map(|figures| figures.failed).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a share")]
+        let share = 100.0 * failed as f64 / tried as f64;
+        assert!(
+            share < MOST_EXEMPT,
+            "{share:.1} % failed\n{shown}\n{problems}"
+        );
+        return;
+    }
     assert!(problems.is_empty(), "{shown}\n{problems}");
 }
 
