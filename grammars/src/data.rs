@@ -42,9 +42,16 @@ pub struct LanguageData {
     /// Words that are keywords although the grammar has no token of that name.
     #[serde(default)]
     pub keywords: Vec<String>,
+    /// Words that are tokens of the grammar and ordinary names elsewhere: no reading is the worse for
+    /// such a name.
+    #[serde(default)]
+    pub contextual: Vec<String>,
     /// Words that are never names, although the grammar takes them for names where no keyword fits.
     #[serde(default)]
     pub reserved: Vec<String>,
+    /// Kinds and fields in which a reserved word is a name after all (the label of an argument).
+    #[serde(default)]
+    pub labels: Vec<String>,
     /// Words with which no name begins a fragment, although they may be names further on.
     #[serde(default)]
     pub openers: Vec<String>,
@@ -59,6 +66,9 @@ pub struct LanguageData {
     /// they hold counts as their parent's.
     #[serde(default)]
     pub transparent: Vec<String>,
+    /// Kinds that say nothing where they hold a single node: that counts in their place.
+    #[serde(default)]
+    pub wrappers: Vec<String>,
     /// Kinds whose text takes in white space at its edges, which means nothing there; a node that is
     /// nothing else counts as absent.
     #[serde(default)]

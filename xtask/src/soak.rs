@@ -1,5 +1,7 @@
 //! `cargo xtask soak`: proofs of which `cargo xtask test` runs a part or nothing, each to its end.
 
+pub(crate) mod self_match;
+
 use anyhow::Result;
 use clap::ValueEnum;
 
@@ -16,6 +18,8 @@ const FUZZ_CASES: &str = "15000";
 pub(crate) enum Proof {
     /// Many patterns by Terret and by `ast-grep` over real trees, each difference with its reason
     Diff,
+    /// Every piece of code of real files, taken as a pattern, at its own place
+    SelfMatch,
     /// Patterns, sources and rewrites made at random, in all languages
     Fuzz,
 }
@@ -28,6 +32,7 @@ pub(crate) fn run(workspace: &Workspace, proofs: &[Proof], save: bool, report: &
         report.step(proof.name(), || {
             let problems = match proof {
                 Proof::Diff => diff(workspace, save)?,
+                Proof::SelfMatch => usize::from(!self_match::run(workspace, save)?),
                 Proof::Fuzz => fuzz(workspace)?,
             };
             Ok(match problems {
@@ -42,6 +47,7 @@ impl Proof {
     fn name(self) -> &'static str {
         match self {
             Proof::Diff => "diff",
+            Proof::SelfMatch => "self-match",
             Proof::Fuzz => "fuzz",
         }
     }

@@ -12,7 +12,7 @@ use crate::libtest::{Reader, Targets};
 use crate::report::{Report, Totals};
 use crate::shell::{self, Shell};
 use crate::workspace::Workspace;
-use crate::{boundaries, catalogue, lint, package, tools};
+use crate::{boundaries, catalogue, lint, package, soak, tools};
 
 /// What the tests read to know that a missing tool is a failure; the kit has its meaning.
 const REQUIRE_TOOLS: &str = "TERRET_REQUIRE_TOOLS";
@@ -34,6 +34,15 @@ pub(crate) fn run(mut workspace: Workspace, ci: bool, report: &mut Report) -> Re
     if ci {
         shell = shell.set(REQUIRE_TOOLS, "1");
     }
+    // A part of what `soak self-match` takes apart.
+    report.step("sources", || match soak::self_match::files(&workspace) {
+        Ok(folder) => {
+            shell = soak::self_match::sample(shell.clone(), &folder);
+            Ok((Totals::PASSED, String::new()))
+        }
+        Err(error) if ci => Err(error),
+        Err(error) => Ok((Totals::SKIPPED, format!("{error:#}"))),
+    });
     workspace.shell = shell;
 
     let mut targets = None;

@@ -61,14 +61,14 @@ pub(crate) fn count_later(later: &mut Vec<Later>, pattern: &Pattern, counts: &[u
         let language = pattern.grammar().id();
         let known = later.iter_mut().find(|later| {
             later.language == language
-                && later.context == reading.context()
+                && later.context == reading.asked_by()
                 && later.kind == reading.kind()
         });
         match known {
             Some(later) => later.count += count,
             None => later.push(Later {
                 language: language.to_owned(),
-                context: reading.context().to_owned(),
+                context: reading.asked_by().to_owned(),
                 kind: reading.kind().to_owned(),
                 count,
             }),

@@ -56,6 +56,9 @@ pub struct Reading {
     pub(crate) contexts: Vec<String>,
     /// The kind of the root, or of each member of a window.
     pub(crate) kind: String,
+    pub(crate) asked_by: String,
+    /// The numbers of the contexts in the ladder.
+    pub(crate) rungs: Vec<usize>,
     /// What is compared: one root, or a window of siblings.
     pub(crate) roots: Vec<Node>,
     /// A separator that ended the fragment and that a match takes along where it is present.
@@ -79,7 +82,7 @@ impl Reading {
         self.misused_keywords.len() + self.texts
     }
 
-    /// The name of the context: what to pass as `context` to ask for this reading.
+    /// The name of the context.
     #[must_use]
     pub fn context(&self) -> &str {
         let named = self
@@ -87,6 +90,13 @@ impl Reading {
             .iter()
             .find(|context| *context == "expression");
         named.or(self.contexts.first()).map_or("", String::as_str)
+    }
+
+    /// What to pass as `context` to ask for this reading: the name of a context that no earlier
+    /// reading has, or the kind.
+    #[must_use]
+    pub fn asked_by(&self) -> &str {
+        &self.asked_by
     }
 
     /// The kind of node that it matches.
@@ -103,8 +113,8 @@ impl fmt::Display for Reading {
 }
 
 impl Pattern {
-    /// Compiles a fragment for a language, in the context of that name or in the first of the
-    /// ladder that accepts it.
+    /// Compiles a fragment for a language, in the context of that name, as a node of that kind, or
+    /// in the first context of the ladder that accepts it.
     ///
     /// # Errors
     ///
@@ -117,6 +127,12 @@ impl Pattern {
         ladder::compile(grammar, text, context).map(|inner| Self {
             inner: Arc::new(inner),
         })
+    }
+
+    /// The text as a pattern that holds no metavariables: what would be one is escaped.
+    #[must_use]
+    pub fn escape(text: &str) -> String {
+        fragment::escape(text)
     }
 
     /// The language that it is compiled for.
@@ -244,7 +260,7 @@ impl fmt::Display for PatternError {
                 known,
             } => write!(
                 f,
-                "{language} has no context `{asked}`; it has: {}",
+                "{language} has no context `{asked}`, and no kind of node; its contexts are: {}",
                 known.join(", ")
             ),
         }

@@ -294,6 +294,38 @@ fn bodies_hold_runs() {
 /// Some contexts are for fragments that begin with a certain word; some moulds want a line of their
 /// own.
 #[test]
+fn every_reading_can_be_asked_for() {
+    // Two contexts of a name, and two readings of a kind: a name asks for one of them, a kind for all.
+    let rows = [
+        ("go", "A B = 9", "spec, const_spec", "const_spec"),
+        ("c", "*a[N]", "declarator, pointer_declarator", "declarator"),
+        ("python", "(a, b)", "clause, argument_list", "arguments"),
+    ];
+    for (language, fragment, shown, asked) in rows {
+        let grammar = Shipped.grammar(language).unwrap();
+        let pattern = Pattern::compile(&grammar, fragment, None).unwrap();
+        let later = pattern.later_readings();
+        let reading = later.iter().find(|reading| reading.to_string() == shown);
+        let reading = reading.unwrap_or_else(|| panic!("{language}: {later:?}"));
+        assert_eq!(reading.asked_by(), asked, "{language} {fragment}");
+        let pattern = Pattern::compile(&grammar, fragment, Some(asked)).unwrap();
+        assert_eq!(
+            pattern.readings()[0].kind(),
+            reading.kind(),
+            "{language} {fragment}"
+        );
+    }
+    let go = Shipped.grammar("go").unwrap();
+    let error = Pattern::compile(&go, "f(x)", Some("const_spec")).unwrap_err();
+    assert!(
+        error.to_string().contains("no Go in any context"),
+        "{error}"
+    );
+    let error = Pattern::compile(&go, "f(x)", Some("nonsense")).unwrap_err();
+    assert!(error.to_string().contains("no kind of node"), "{error}");
+}
+
+#[test]
 fn contexts_and_moulds_of_some_fragments() {
     check(&[
         (

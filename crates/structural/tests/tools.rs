@@ -259,7 +259,7 @@ fn languages_of_a_mixed_folder_compete() {
     );
     let known = "invalid_arguments: unknown language `klingon`; known are ";
     assert!(text.starts_with(known), "{text}");
-    folder.check("ast_grep", json!({ "pattern": "f()", "language": "rust", "context": "verb" }), expect!["invalid_arguments: Rust has no context `verb`; it has: statement, expression, member, declaration, type, pattern, arm, field, parameter, initializer, visibility, attribute, generic, bound, where, variant, use_tree, type_argument, condition, clause"]);
+    folder.check("ast_grep", json!({ "pattern": "f()", "language": "rust", "context": "verb" }), expect!["invalid_arguments: Rust has no context `verb`, and no kind of node; its contexts are: statement, expression, member, declaration, type, pattern, arm, field, parameter, initializer, visibility, attribute, generic, bound, where, variant, use_tree, type_argument, condition, clause, arguments, parameters, fields, type_arguments, type_parameters, body, initializers, name, field_pattern"]);
 }
 
 /// A later reading that several languages share is one clause.

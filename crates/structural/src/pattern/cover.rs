@@ -35,6 +35,13 @@ pub(super) fn cover<'t>(
         .filter(|child| child.start_byte() >= range.start && child.end_byte() <= range.end)
         .filter(|child| !child.byte_range().is_empty())
         .collect();
+    // A list with brackets, or a name with its value, is more than its members.
+    let is_member = |child: &Syntax<'_>| {
+        child.is_named() || tables.is_one(*child) || tables.is_separator(child.kind_id())
+    };
+    if node != root && node.byte_range() == range && !inside.iter().all(is_member) {
+        return Some(vec![node]);
+    }
     let (first, last) = (*inside.first()?, *inside.last()?);
     if first.start_byte() != range.start || last.end_byte() != range.end {
         return None;

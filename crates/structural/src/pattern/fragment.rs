@@ -65,7 +65,8 @@ impl Fragment {
             let is_hole = match sigils {
                 1 => name_len > 0,
                 3 => true,
-                2 if name_len > 0 && !escaped => {
+                2 if name_len > 0 && escaped => true,
+                2 if name_len > 0 => {
                     return Err(PatternError::Metavariable(format!(
                         "`$${name}` is no metavariable: use `${name}` for one node, `$$${name}` for a run"
                     )));
@@ -132,6 +133,23 @@ impl Fragment {
         }
         (text, holes)
     }
+}
+
+/// The pattern of which the text is all literal.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        let sigils = from.bytes().take_while(|&byte| byte == b'$').count();
+        escaped.push_str(before);
+        if sigils == 3 || sigils < 3 && name_length(&from[sigils..]) > 0 {
+            escaped.push('\\');
+        }
+        escaped.push_str(&from[..sigils]);
+        rest = &from[sigils..];
+    }
+    escaped + rest
 }
 
 /// The fragment as it was written.
@@ -214,6 +232,7 @@ mod tests {
             ("$Xyz", r#""$Xyz""#),
             (r"\$NAME", r#""$NAME""#),
             (r"\$$$NAME", r#""$$$NAME""#),
+            (r"\$$NAME", r#""$$NAME""#),
             ("$$", r#""$$""#),
             (
                 "$$A",
@@ -222,6 +241,23 @@ mod tests {
         ];
         for (text, expected) in rows {
             assert_eq!(show(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_escaped_is_literal() {
+        let rows = [
+            "$X",
+            "$$X",
+            "$$$X",
+            "$$$",
+            r"\$X",
+            r"\\$X",
+            "$x $ $$ $1 $Xy $$$$X",
+            "a$B$C",
+        ];
+        for text in rows {
+            assert_eq!(show(&escape(text)), format!("{text:?}"), "{text}");
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn compile(
             "the pattern has more than 255 metavariables: use runs, `$$$`".to_owned(),
         ));
     }
-    let mut contexts = contexts(grammar, context)?;
+    let Asked { mut contexts, kind } = Asked::of(grammar, context)?;
     let text = fragment.to_string();
     let fits = |context: &&Context| {
         let begins = context.begins.as_deref();
@@ -53,8 +53,26 @@ pub(super) fn compile(
         parser: parser(grammar),
         failures: Vec::new(),
     };
-    let readings = ladder.readings(&contexts)?;
-    let (readings, active) = families(readings);
+    let mut readings = ladder.readings(&contexts)?;
+    say_how_to_ask(&mut readings);
+    if let Some(kind) = &kind {
+        let is_asked = |reading: &Reading| reading.kind == *kind;
+        if !readings.iter().any(is_asked) {
+            ladder.failures.push(Failure::Cover);
+            return Err(failure::explain(
+                grammar,
+                &fragment,
+                &contexts,
+                &ladder.failures,
+            ));
+        }
+        readings.retain(is_asked);
+    }
+    // Whoever asks for a kind means it wherever it stands.
+    let (readings, active) = match kind {
+        Some(_) => (readings.clone(), readings.len()),
+        None => families(readings),
+    };
     let mut named = 0;
     for hole in fragment.holes() {
         named += usize::from(hole.name.is_some());
@@ -99,31 +117,73 @@ fn check_content(fragment: &Fragment) -> Result<(), PatternError> {
     }
 }
 
-fn contexts<'g>(
-    grammar: &'g Grammar,
-    asked: Option<&str>,
-) -> Result<Vec<&'g Context>, PatternError> {
-    let all = &grammar.data().contexts;
-    let Some(asked) = asked else {
-        return Ok(all.iter().collect());
-    };
-    let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
-    let chosen: Vec<&Context> = all.iter().filter(|context| context.name == name).collect();
-    if chosen.is_empty() {
-        return Err(PatternError::UnknownContext {
+/// What is asked of the ladder: some of its contexts, or a kind that any of them may give.
+struct Asked<'g> {
+    contexts: Vec<&'g Context>,
+    kind: Option<String>,
+}
+
+impl<'g> Asked<'g> {
+    fn of(grammar: &'g Grammar, asked: Option<&str>) -> Result<Self, PatternError> {
+        let all = &grammar.data().contexts;
+        let any = || all.iter().collect();
+        let Some(asked) = asked else {
+            return Ok(Self {
+                contexts: any(),
+                kind: None,
+            });
+        };
+        let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
+        let chosen: Vec<&Context> = all.iter().filter(|context| context.name == name).collect();
+        if !chosen.is_empty() {
+            return Ok(Self {
+                contexts: chosen,
+                kind: None,
+            });
+        }
+        // Of a window it is the kinds of its members.
+        let kind = asked.trim().to_owned();
+        let is_kind = |kind: &str| grammar.language().id_for_node_kind(kind, true) != 0;
+        if kind.split(" then ").any(is_kind) {
+            return Ok(Self {
+                contexts: any(),
+                kind: Some(kind),
+            });
+        }
+        Err(PatternError::UnknownContext {
             language: grammar.data().name.clone(),
             asked: asked.to_owned(),
             known: failure::names(all),
-        });
+        })
     }
-    Ok(chosen)
+}
+
+/// A context's name asks for the reading of the first context that has it and accepts; any other is
+/// asked for by its kind.
+fn say_how_to_ask(readings: &mut [Reading]) {
+    let rung = |reading: &Reading, name: &str| {
+        let named = reading.contexts.iter().zip(&reading.rungs);
+        let rungs = named.filter(|(context, _)| *context == name);
+        rungs.map(|(_, rung)| *rung).min()
+    };
+    for index in 0..readings.len() {
+        let reading = &readings[index];
+        let asks = |name: &&str| {
+            let first = readings.iter().filter_map(|other| rung(other, name)).min();
+            rung(reading, name) == first
+        };
+        let names = std::iter::once(reading.context());
+        let mut names = names.chain(reading.contexts.iter().map(String::as_str));
+        let asked_by = names.find(asks).unwrap_or(&reading.kind).to_owned();
+        readings[index].asked_by = asked_by;
+    }
 }
 
 /// Whether the text begins with the word, and not with a longer one.
 fn begins_with(text: &str, word: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
-    text.strip_prefix(word)
-        .is_some_and(|rest| !rest.starts_with(is_letter))
+    let goes_on = |rest: &str| word.ends_with(is_letter) && rest.starts_with(is_letter);
+    text.strip_prefix(word).is_some_and(|rest| !goes_on(rest))
 }
 
 pub(super) fn variables(fragment: &Fragment) -> Vec<String> {
@@ -213,8 +273,9 @@ impl Ladder<'_> {
     fn readings(&mut self, contexts: &[&Context]) -> Result<Vec<Reading>, PatternError> {
         let choices = mould::choices(self.fragment, self.grammar.data());
         let mut readings: Vec<Reading> = Vec::new();
-        for context in contexts {
-            if let Some(reading) = self.read(context, &choices) {
+        for (rung, context) in contexts.iter().enumerate() {
+            if let Some(mut reading) = self.read(context, &choices) {
+                reading.rungs.push(rung);
                 // A statement that took the context's terminator for that of its last part.
                 let is_known = |known: &Reading| {
                     known.kind == reading.kind && known.contexts[0] == context.name
@@ -429,6 +490,8 @@ impl Ladder<'_> {
         Ok(Reading {
             contexts: vec![context.name.clone()],
             kind: cover.iter().map(kind).collect::<Vec<_>>().join(" then "),
+            asked_by: String::new(),
+            rungs: Vec::new(),
             roots,
             terminator,
             drops_terminator,
@@ -478,9 +541,12 @@ impl Ladder<'_> {
         length: usize,
     ) -> bool {
         let parent = once.first().and_then(|node| node.parent());
+        // What a file holds is a list, though its head may stand there only once.
         let is_known = |parent: Syntax<'_>| {
             let kind = parent.kind_id();
-            self.tables.is_container(kind) || self.tables.is_transparent(kind)
+            parent.parent().is_none()
+                || self.tables.is_container(kind)
+                || self.tables.is_transparent(kind)
         };
         if parent.is_some_and(is_known) {
             return true;
@@ -578,7 +644,11 @@ impl Ladder<'_> {
         let is_word = text
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !node.is_named() || text.is_empty() || !is_word || is_keyword(node, text) {
+        let contextual = &self.grammar.data().contextual;
+        let is_name = || contextual.iter().any(|word| word == text);
+        // A modifier is no name, though some grammars wrap it like one.
+        let is_keyword = is_keyword(node, text) || node.kind().ends_with("modifier");
+        if !node.is_named() || text.is_empty() || !is_word || is_keyword || is_name() {
             return Vec::new();
         }
         let listed = || {
@@ -599,16 +669,40 @@ impl Ladder<'_> {
     /// Where a reserved word was taken for a name.
     fn reserved(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Option<usize> {
         let reserved = &self.grammar.data().reserved;
-        if reserved.is_empty() || self.tables.is_string(node.kind_id()) || node.is_extra() {
+        if reserved.is_empty() {
             return None;
         }
-        if node.child_count() > 0 {
-            let mut children = (0..node.child_count()).filter_map(|at| node.child(at));
-            return children.find_map(|child| self.reserved(child, scaffold));
+        self.reserved_below(node, false, scaffold)
+    }
+
+    fn reserved_below(
+        &self,
+        node: Syntax<'_>,
+        in_label: bool,
+        scaffold: &Scaffold,
+    ) -> Option<usize> {
+        let data = self.grammar.data();
+        if self.tables.is_string(node.kind_id()) || node.is_extra() {
+            return None;
+        }
+        let is_label = |name: &str| data.labels.iter().any(|label| label == name);
+        let in_label = in_label || is_label(node.kind());
+        let mut cursor = node.walk();
+        if cursor.goto_first_child() {
+            loop {
+                let in_label = in_label || cursor.field_name().is_some_and(is_label);
+                let at = self.reserved_below(cursor.node(), in_label, scaffold);
+                if at.is_some() || !cursor.goto_next_sibling() {
+                    return at;
+                }
+            }
         }
         let text = &scaffold.text[node.byte_range()];
         let is_name = node.is_named() && !is_keyword(node, text);
-        (is_name && reserved.iter().any(|word| word == text)).then(|| node.start_byte())
+        // A fragment that begins with such a word is more likely the statement of that name.
+        let is_free = in_label && node.start_byte() != scaffold.fragment.start;
+        let is_reserved = || data.reserved.iter().any(|word| word == text);
+        (is_name && !is_free && is_reserved()).then(|| node.start_byte())
     }
 
     /// Where a byte of the scaffold is in the fragment as it was written.
@@ -665,6 +759,7 @@ fn merge(readings: &mut Vec<Reading>, reading: Reading) {
                 known.misused_keywords = reading.misused_keywords;
             }
             known.contexts.extend(reading.contexts);
+            known.rungs.extend(reading.rungs);
         }
         None => readings.push(reading),
     }

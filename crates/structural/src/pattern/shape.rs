@@ -122,7 +122,7 @@ pub(crate) fn children_into<'t>(
                 gap(covered, child.start_byte(), out);
             }
             covered = covered.max(child.end_byte());
-            if tables.is_transparent(child.kind_id()) {
+            if tables.is_transparent(child.kind_id()) || tables.is_wrapper(child) {
                 children_into(&mut child.walk(), child, source, tables, out);
             } else if tables.is_padded(child.kind_id()) && padless(child, source, tables).is_empty()
             {

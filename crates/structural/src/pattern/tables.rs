@@ -31,6 +31,7 @@ const LEADING: u16 = 1 << 10;
 const TRANSPARENT: u16 = 1 << 11;
 const OPEN_LIST: u16 = 1 << 12;
 const DECLARATOR: u16 = 1 << 13;
+const WRAPPER: u16 = 1 << 14;
 
 impl Tables {
     pub(crate) fn of(grammar: &Grammar) -> Self {
@@ -58,11 +59,12 @@ impl Tables {
             );
             // Some grammars make a token of a line end.
             let is_line_end = !kind.is_empty() && kind.trim().is_empty();
-            // A node may be named like the keyword that it begins with.
-            let is_token = !named || language.id_for_node_kind(kind, false) == 0;
+            // A node may be named like the keyword that it begins with. To look for that takes as
+            // long as all the rest.
+            let is_token = || !named || language.id_for_node_kind(kind, false) == 0;
             set(
                 LAYOUT,
-                !named && is_line_end || is_token && has(&data.layout, kind),
+                !named && is_line_end || has(&data.layout, kind) && is_token(),
             );
             set(OPEN_LIST, named && has(&data.open_lists, kind));
             set(STRING, named && has(&data.strings, kind));
@@ -72,6 +74,7 @@ impl Tables {
             set(NAMELESS, !named && has(&data.nameless, kind));
             set(LEADING, !named && has(&data.leading, kind));
             set(TRANSPARENT, named && has(&data.transparent, kind));
+            set(WRAPPER, named && has(&data.wrappers, kind));
             set(CLAUSE, named && has(&data.clauses, kind));
             set(PADDED, named && has(&data.padded, kind));
             set(CASELESS, named && any_of(&data.caseless, kind));
@@ -131,6 +134,11 @@ impl Tables {
     /// A node that is there for a list of several members only: they count as its parent's.
     pub(crate) fn is_transparent(&self, kind: u16) -> bool {
         self.has(kind, TRANSPARENT)
+    }
+
+    /// A node in whose place the only node that it holds counts.
+    pub(crate) fn is_wrapper(&self, node: Node<'_>) -> bool {
+        self.has(node.kind_id(), WRAPPER) && node.child_count() == 1
     }
 
     /// A separator that may stand before the first member too.
