@@ -5,6 +5,7 @@ mod failure;
 mod fragment;
 mod ladder;
 mod mould;
+mod need;
 mod shape;
 mod tables;
 
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use memchr::memmem;
 use terret_grammars::Grammar;
 
-use crate::search::prefilter::Need;
 pub(crate) use fragment::{Fragment, Piece};
+use need::Need;
 pub(crate) use shape::{Child, Node, Run, children_into, padless, prefix};
 pub(crate) use tables::Tables;
 

@@ -6,7 +6,7 @@
 
 mod budget;
 mod parsers;
-pub(crate) mod prefilter;
+mod prefilter;
 mod window;
 
 use std::collections::BTreeMap;

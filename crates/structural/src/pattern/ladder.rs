@@ -12,11 +12,11 @@ use terret_grammars::{Context, Grammar};
 use tree_sitter::{Node as Syntax, Parser, Tree};
 
 use crate::parse::parser;
-use crate::search::prefilter::Need;
 
 use super::cover::{self, cover, innermost};
 use super::failure::{self, Failure};
 use super::mould::{self, Moulded};
+use super::need::Need;
 use super::shape::{Builder, Hole, Misfit, Node};
 use super::tables::Tables;
 use super::{Compiled, Fragment, PatternError, Piece, Reading, literals_of};
