@@ -134,7 +134,7 @@ fn a_pattern_that_no_context_accepts_is_an_error_that_names_them() {
         .exits(10);
     assert_eq!(outcome.stdout, "");
     expect![[r#"
-        error[invalid_arguments]: the pattern is no Dart in any context (tried: statement, expression, member, declaration, type, pattern, argument, parameter, annotation, case, arm, enum_value, element, clause, cascade); nearest is statement: parsing failed at line 1, column 10, the end of the pattern. `(` is never closed
+        error[invalid_arguments]: the pattern is no Dart in any context (tried: statement, expression, member, declaration, type, pattern, argument, parameter, annotation, case, arm, enum_value, element, clause, cascade, initializer, declarator); nearest is statement: parsing failed at line 1, column 10, the end of the pattern. `(` is never closed
     "#]].assert_eq(&outcome.stderr);
 }
 
