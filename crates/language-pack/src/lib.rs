@@ -138,7 +138,7 @@ impl GrammarSource for LanguagePack {
         };
         let name = id_or_alias.trim().to_lowercase();
         let named = |(id, data): &(&String, &Arc<LanguageData>)| {
-            **id == name || data.aliases.iter().any(|alias| *alias == name)
+            **id == name || data.aliases.contains(&name)
         };
         let Some((id, data)) = self.languages.iter().find(named) else {
             return Err(error);
