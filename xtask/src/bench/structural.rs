@@ -78,8 +78,9 @@ pub(super) fn suite(workspace: &Workspace) -> Result<Suite> {
     for corpus in &corpora.found {
         let list = scratch.join(format!("bench/{}.files", corpus.name));
         holding(&shell, &path, corpus, &list)?;
-        let list = list.to_str().context("a path that is not text")?;
-        cases.extend(of_corpus(corpus, list)?);
+        // As the commands see it, which run in the folder of the trees.
+        let list = format!("../bench/{}.files", corpus.name);
+        cases.extend(of_corpus(corpus, &list)?);
     }
     if let Some(largest) = corpora.found.iter().max_by_key(|corpus| corpus.bytes) {
         let part = first_folder(&corpora.folder.join(&largest.name))?;
