@@ -6,8 +6,42 @@ pub(crate) mod stage;
 
 use std::fmt;
 
+use terret_grammars::GrammarSource;
+
+use crate::error::Error;
 use crate::languages::Languages;
 use crate::pattern::{Pattern, PatternError};
+use crate::search::Request;
+use crate::walk::Target;
+
+/// Where patterns are looked for, and how: what a search and a rewrite have in common.
+pub(crate) struct Scope<'a> {
+    pub(crate) grammars: &'a dyn GrammarSource,
+    pub(crate) target: Target,
+    pub(crate) language: Option<String>,
+    pub(crate) context: Option<String>,
+    /// How many threads work; 0 for as many as there are cores.
+    pub(crate) threads: usize,
+    /// Is told now and then how many files are behind.
+    pub(crate) progress: &'a (dyn Fn(usize) + Sync),
+}
+
+impl Scope<'_> {
+    fn languages<'l>(&'l self, patterns: &'l [String]) -> Result<Languages<'l>, Error> {
+        let (language, context) = (self.language.as_deref(), self.context.as_deref());
+        Languages::new(self.grammars, language, patterns, context)
+    }
+
+    fn request<'r>(&'r self, interrupted: &'r (dyn Fn() -> bool + Sync)) -> Request<'r> {
+        Request {
+            target: &self.target,
+            threads: self.threads,
+            interrupted,
+            near: false,
+            progress: self.progress,
+        }
+    }
+}
 
 /// How a language read a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -321,6 +321,11 @@ struct File<'a> {
 }
 
 impl File<'_> {
+    /// The number of the line of this byte, from 1.
+    fn line_of(&self, byte: usize) -> usize {
+        self.text[..byte].matches('\n').count() + 1
+    }
+
     /// The white space that the line of this byte begins with.
     fn indent_at(&self, byte: usize) -> &str {
         let start = self.text[..byte].rfind('\n').map_or(0, |at| at + 1);

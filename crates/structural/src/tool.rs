@@ -13,6 +13,7 @@ use terret_grammars::{GrammarError, GrammarSource, Shipped};
 use terret_tiers::{CallContext, Tool, ToolError, bound};
 
 use crate::error::Error;
+use crate::ops::Scope;
 use crate::ops::search::Search;
 use crate::render;
 use crate::staged::Staged;
@@ -52,6 +53,23 @@ impl Shared {
         };
         let workspace = workspace.map_err(Error::Workspace)?;
         Ok(self.workspace.get_or_init(|| workspace))
+    }
+
+    fn scope<'a>(
+        &'a self,
+        target: Target,
+        language: Option<String>,
+        context: Option<String>,
+        progress: &'a (dyn Fn(usize) + Sync),
+    ) -> Scope<'a> {
+        Scope {
+            grammars: &*self.grammars,
+            target,
+            language,
+            context,
+            threads: self.threads,
+            progress,
+        }
     }
 }
 
@@ -144,14 +162,9 @@ impl Structural {
         let target = Target::resolve(&shared.root, None).map_err(Error::from);
         let found = target.and_then(|target| {
             run(&Search {
-                grammars: &*shared.grammars,
-                target,
+                scope: shared.scope(target, language.map(str::to_owned), None, &|_| {}),
                 pattern: pattern.to_owned(),
-                language: language.map(str::to_owned),
-                context: None,
                 max_results: usize::MAX - 1,
-                threads: shared.threads,
-                progress: &|_| {},
             })
         });
         found.map_err(|error| error.message(&shared.root))

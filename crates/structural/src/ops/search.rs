@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use memchr::memchr_iter;
-use terret_grammars::GrammarSource;
 
-use super::{Later, ReadAs, count_later, readings};
+use super::{Later, ReadAs, Scope, count_later, readings};
 use crate::error::Error;
 use crate::languages::Languages;
 use crate::matcher::{self, Found, NearMiss};
@@ -27,15 +26,9 @@ const MOST_TIME_NEAR: Duration = Duration::from_secs(2);
 
 /// A search with its arguments resolved.
 pub(crate) struct Search<'a> {
-    pub(crate) grammars: &'a dyn GrammarSource,
-    pub(crate) target: Target,
+    pub(crate) scope: Scope<'a>,
     pub(crate) pattern: String,
-    pub(crate) language: Option<String>,
-    pub(crate) context: Option<String>,
     pub(crate) max_results: usize,
-    pub(crate) threads: usize,
-    /// Is told now and then how many files are behind.
-    pub(crate) progress: &'a (dyn Fn(usize) + Sync),
 }
 
 /// What a search found.
@@ -88,19 +81,8 @@ pub(crate) struct Excerpt {
 impl Search<'_> {
     pub(crate) fn run(&self, interrupted: &(dyn Fn() -> bool + Sync)) -> Result<Report, Error> {
         let patterns = [self.pattern.clone()];
-        let mut languages = Languages::new(
-            self.grammars,
-            self.language.as_deref(),
-            &patterns,
-            self.context.as_deref(),
-        )?;
-        let request = Request {
-            target: &self.target,
-            threads: self.threads,
-            interrupted,
-            near: false,
-            progress: self.progress,
-        };
+        let mut languages = self.scope.languages(&patterns)?;
+        let request = self.scope.request(interrupted);
         let wanted = self.max_results;
         let mut matches: Vec<Located> = Vec::new();
         let mut later: Vec<Later> = Vec::new();
@@ -140,7 +122,7 @@ impl Search<'_> {
         }
         let (read_as, rejected) = readings(&languages, 0);
         if read_as.is_empty() {
-            return Err(nothing_searched(&self.target, rejected));
+            return Err(nothing_searched(&self.scope.target, rejected));
         }
         let more = matches.len() > wanted;
         matches.truncate(wanted);
@@ -194,19 +176,8 @@ impl Search<'_> {
         consume: &mut dyn FnMut(T) -> ControlFlow<()>,
     ) -> Result<Vec<Skipped>, Error> {
         let patterns = [self.pattern.clone()];
-        let mut languages = Languages::new(
-            self.grammars,
-            self.language.as_deref(),
-            &patterns,
-            self.context.as_deref(),
-        )?;
-        let request = Request {
-            target: &self.target,
-            threads: self.threads,
-            interrupted,
-            near: false,
-            progress: self.progress,
-        };
+        let mut languages = self.scope.languages(&patterns)?;
+        let request = self.scope.request(interrupted);
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
             let value = value.map(|mut found| visit(file, found.swap_remove(0)));
@@ -238,10 +209,9 @@ fn near(
     let until = Instant::now() + MOST_TIME_NEAR;
     let request = Request {
         target: &request.target.with_files(files),
-        threads: request.threads,
         interrupted: &|| Instant::now() > until || (request.interrupted)(),
         near: true,
-        progress: request.progress,
+        ..*request
     };
     let visit = |file: &Parsed<'_>| {
         let pattern = &file.patterns[0];

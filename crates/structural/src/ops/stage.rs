@@ -5,17 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use terret_changeset::{Captured, ChangeSet, Workspace};
-use terret_grammars::GrammarSource;
 
 use super::search::nothing_searched;
-use super::{Later, ReadAs, count_later, readings};
+use super::{Later, ReadAs, Scope, count_later, readings};
 use crate::error::Error;
-use crate::languages::Languages;
 use crate::matcher::Found;
 use crate::pattern::{PatternError, binds};
 use crate::rewrite::{self, Rewritten, Site, SyntaxBreak, Template};
-use crate::search::{self, Parsed, Request, Skipped, Visit};
-use crate::walk::Target;
+use crate::search::{self, Parsed, Skipped, Visit};
 
 /// The most files that one change touches.
 const MOST_FILES: usize = 1_000;
@@ -24,17 +21,11 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// A rewrite with its arguments resolved.
 pub(crate) struct Stage<'a> {
-    pub(crate) grammars: &'a dyn GrammarSource,
+    pub(crate) scope: Scope<'a>,
     pub(crate) workspace: &'a Workspace,
-    pub(crate) target: Target,
     /// Pattern and template of each edit.
     pub(crate) edits: Vec<(String, String)>,
-    pub(crate) language: Option<String>,
-    pub(crate) context: Option<String>,
     pub(crate) allow_syntax_errors: bool,
-    pub(crate) threads: usize,
-    /// Is told now and then how many files are behind.
-    pub(crate) progress: &'a (dyn Fn(usize) + Sync),
 }
 
 /// What a rewrite would change.
@@ -88,19 +79,8 @@ impl Stage<'_> {
         for (pattern, template) in &self.edits {
             templates.push(Template::with_variables(template, &binds(pattern)?)?);
         }
-        let mut languages = Languages::new(
-            self.grammars,
-            self.language.as_deref(),
-            &patterns,
-            self.context.as_deref(),
-        )?;
-        let request = Request {
-            target: &self.target,
-            threads: self.threads,
-            interrupted,
-            near: false,
-            progress: self.progress,
-        };
+        let mut languages = self.scope.languages(&patterns)?;
+        let request = self.scope.request(interrupted);
         let visit = |file: &Parsed<'_>| {
             let Visit { value, incomplete } = file.find();
             Visit {
@@ -133,7 +113,7 @@ impl Stage<'_> {
             .unwrap_or_default();
         let read_as: Vec<Vec<ReadAs>> = read_as.into_iter().map(|(read, _)| read).collect();
         if read_as.iter().all(Vec::is_empty) {
-            return Err(nothing_searched(&self.target, rejected));
+            return Err(nothing_searched(&self.scope.target, rejected));
         }
         collected.check(self.allow_syntax_errors)?;
         for (later, matches) in collected.later.iter_mut().zip(&collected.matches) {

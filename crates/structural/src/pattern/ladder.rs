@@ -69,9 +69,9 @@ pub(super) fn compile(
         readings.retain(is_asked);
     }
     // Whoever asks for a kind means it wherever it stands.
-    let (readings, active) = match kind {
-        Some(_) => (readings.clone(), readings.len()),
-        None => families(readings),
+    let (readings, active) = match (kind, readings.len()) {
+        (Some(_), active) => (readings, active),
+        (None, _) => families(readings),
     };
     let mut named = 0;
     for hole in fragment.holes() {

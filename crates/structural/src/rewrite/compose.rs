@@ -138,10 +138,7 @@ impl<'a> Plan<'a> {
                         .any(|capture| contains(&capture.range, &inner.found.range))
                 };
                 if inner.edit != outer.edit && !captured() {
-                    let line = self.file.text[..inner.found.range.start]
-                        .matches('\n')
-                        .count()
-                        + 1;
+                    let line = self.file.line_of(inner.found.range.start);
                     return Err(RewriteError::Overlap {
                         line,
                         edits: (outer.edit, inner.edit),
@@ -162,7 +159,7 @@ impl<'a> Plan<'a> {
             }
             ends.push(range.end);
             if ends.len() > MOST_NESTED {
-                let line = self.file.text[..range.start].matches('\n').count() + 1;
+                let line = self.file.line_of(range.start);
                 return Err(RewriteError::TooNested { line });
             }
         }
@@ -177,7 +174,7 @@ impl<'a> Plan<'a> {
         for site in deleted {
             let range = &site.found.range;
             if delete::is_sole_body(self.file, range) {
-                let line = self.file.text[..range.start].matches('\n').count() + 1;
+                let line = self.file.line_of(range.start);
                 return Err(RewriteError::SoleBody { line });
             }
         }

@@ -22,7 +22,7 @@ struct Source<'a> {
     tail: Range<usize>,
     /// The indentation of the line that the opening bracket stands on.
     indent: &'a str,
-    /// Whether the capture is all that the list holds from its start.
+    /// Whether the capture is a run.
     run: bool,
 }
 

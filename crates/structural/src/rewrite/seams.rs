@@ -89,8 +89,11 @@ pub(super) fn loose(
             (Some(old), Some(now)) => is_braced && old.kind() != now.kind(),
             _ => false,
         };
-        let beside = Beside::of(&composed.text, new_tree, new);
-        rules.iter().any(|rule| beside.asks(rule, node)) || turns()
+        let mut rules = rules.iter().filter(|rule| {
+            let mut kinds = rule.kinds.iter();
+            kinds.any(|kind| is_kind(node, kind))
+        });
+        turns() || rules.any(|rule| Beside::of(&composed.text, new_tree, new).are_named(rule))
     };
     let loose = composed.places.iter().filter(is_loose);
     loose.map(|(place, _)| *place).collect()
@@ -139,14 +142,12 @@ impl<'t> Beside<'t> {
         }
     }
 
-    fn asks(&self, rule: &Grouped, node: Node<'_>) -> bool {
-        let is_beside = rule.behind.iter().any(|token| token == self.before)
+    /// Whether the rule names one of them.
+    fn are_named(&self, rule: &Grouped) -> bool {
+        let mut first_in = rule.first_in.iter();
+        rule.behind.iter().any(|token| token == self.before)
             || rule.before.iter().any(|token| token == self.behind)
-            || rule
-                .first_in
-                .iter()
-                .any(|kind| self.begun.contains(&kind.as_str()));
-        is_beside && rule.kinds.iter().any(|kind| is_kind(node, kind))
+            || first_in.any(|kind| self.begun.contains(&kind.as_str()))
     }
 }
 

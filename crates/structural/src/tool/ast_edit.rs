@@ -58,15 +58,10 @@ impl AstEdit {
             }
             let title = title(&edits);
             let stage = Stage {
-                grammars: &*shared.grammars,
+                scope: shared.scope(target, args.language, args.context, &progress),
                 workspace: shared.workspace()?,
-                target,
                 edits,
-                language: args.language,
-                context: args.context,
                 allow_syntax_errors: args.allow_syntax_errors.unwrap_or(false),
-                threads: shared.threads,
-                progress: &progress,
             };
             let (change, proposal) = stage.run(interrupted)?;
             let replacements = proposal.files.iter().map(|file| file.replacements).sum();

@@ -58,15 +58,11 @@ impl AstGrep {
         let progress = super::progress(context);
         let report = thread::run(context, move |interrupted| {
             let shared = &structural.shared;
+            let target = Target::resolve(&shared.root, args.path.as_deref())?;
             let search = Search {
-                grammars: &*shared.grammars,
-                target: Target::resolve(&shared.root, args.path.as_deref())?,
+                scope: shared.scope(target, args.language, args.context, &progress),
                 pattern: args.pattern,
-                language: args.language,
-                context: args.context,
                 max_results: max_results as usize,
-                threads: shared.threads,
-                progress: &progress,
             };
             let report = search.run(interrupted)?;
             Ok::<_, Error>(render::search(&shared.root, &report))
