@@ -1,8 +1,10 @@
 //! Patterns: fragments of source text with metavariables, compiled for one language.
 
+mod asked;
 mod cover;
 mod failure;
 mod fragment;
+mod keywords;
 mod ladder;
 mod mould;
 mod need;

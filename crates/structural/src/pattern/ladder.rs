@@ -13,8 +13,10 @@ use tree_sitter::{Node as Syntax, Parser, Tree};
 
 use crate::parse::parser;
 
+use super::asked::{Asked, say_how_to_ask};
 use super::cover::{self, cover, innermost};
 use super::failure::{self, Failure};
+use super::keywords::Keywords;
 use super::mould::{self, Moulded};
 use super::need::Need;
 use super::shape::{Builder, Hole, Misfit, Node};
@@ -114,68 +116,6 @@ fn check_content(fragment: &Fragment) -> Result<(), PatternError> {
             "a metavariable alone matches everything: write the code around it, such as `dispose($X)`",
         ),
         _ => Ok(()),
-    }
-}
-
-/// What is asked of the ladder: some of its contexts, or a kind that any of them may give.
-struct Asked<'g> {
-    contexts: Vec<&'g Context>,
-    kind: Option<String>,
-}
-
-impl<'g> Asked<'g> {
-    fn of(grammar: &'g Grammar, asked: Option<&str>) -> Result<Self, PatternError> {
-        let all = &grammar.data().contexts;
-        let any = || all.iter().collect();
-        let Some(asked) = asked else {
-            return Ok(Self {
-                contexts: any(),
-                kind: None,
-            });
-        };
-        let name = asked.trim().to_lowercase().replace([' ', '-'], "_");
-        let chosen: Vec<&Context> = all.iter().filter(|context| context.name == name).collect();
-        if !chosen.is_empty() {
-            return Ok(Self {
-                contexts: chosen,
-                kind: None,
-            });
-        }
-        // Of a window it is the kinds of its members.
-        let kind = asked.trim().to_owned();
-        let is_kind = |kind: &str| grammar.language().id_for_node_kind(kind, true) != 0;
-        if kind.split(" then ").any(is_kind) {
-            return Ok(Self {
-                contexts: any(),
-                kind: Some(kind),
-            });
-        }
-        Err(PatternError::UnknownContext {
-            language: grammar.data().name.clone(),
-            asked: asked.to_owned(),
-            known: failure::names(all),
-        })
-    }
-}
-
-/// A context's name asks for the reading of the first context that has it and accepts; any other is
-/// asked for by its kind.
-fn say_how_to_ask(readings: &mut [Reading]) {
-    let rung = |reading: &Reading, name: &str| {
-        let named = reading.contexts.iter().zip(&reading.rungs);
-        let rungs = named.filter(|(context, _)| *context == name);
-        rungs.map(|(_, rung)| *rung).min()
-    };
-    for index in 0..readings.len() {
-        let reading = &readings[index];
-        let asks = |name: &&str| {
-            let first = readings.iter().filter_map(|other| rung(other, name)).min();
-            rung(reading, name) == first
-        };
-        let names = std::iter::once(reading.context());
-        let mut names = names.chain(reading.contexts.iter().map(String::as_str));
-        let asked_by = names.find(asks).unwrap_or(&reading.kind).to_owned();
-        readings[index].asked_by = asked_by;
     }
 }
 
@@ -430,13 +370,20 @@ impl Ladder<'_> {
             }
             _ => (cover, None),
         };
-        if self.begins_with_opener(cover[0], &scaffold.text) {
+        let keywords = Keywords {
+            data: self.grammar.data(),
+            language: self.grammar.language(),
+            tables: &self.tables,
+            text: &scaffold.text,
+            start: scaffold.fragment.start,
+        };
+        if keywords.begins_with_opener(cover[0]) {
             return Err(Failure::Syntax {
                 context: context.name.clone(),
                 place: self.place(scaffold, scaffold.fragment.end),
             });
         }
-        if let Some(at) = cover.iter().find_map(|node| self.reserved(*node, scaffold)) {
+        if let Some(at) = cover.iter().find_map(|node| keywords.reserved(*node)) {
             return Err(Failure::Keyword {
                 context: context.name.clone(),
                 place: self.place(scaffold, at),
@@ -499,7 +446,7 @@ impl Ladder<'_> {
             terminated: self.is_terminated(),
             misused_keywords: cover
                 .iter()
-                .flat_map(|node| self.misused(*node, scaffold))
+                .flat_map(|node| keywords.misused(*node))
                 .collect(),
             texts: cover.iter().filter(is_text).count(),
         })
@@ -582,18 +529,6 @@ impl Ladder<'_> {
         })
     }
 
-    /// Whether the node begins with a name that is a reserved word: the construct that the word
-    /// begins is not all there.
-    fn begins_with_opener(&self, node: Syntax<'_>, text: &str) -> bool {
-        let mut first = node;
-        while let Some(child) = first.child(0) {
-            first = child;
-        }
-        let openers = &self.grammar.data().openers;
-        let text = &text[first.byte_range()];
-        first.is_named() && !is_keyword(first, text) && openers.iter().any(|word| word == text)
-    }
-
     /// Whether the body of a string literal stands apart from the code in the fragment (that of a
     /// here-document, in some grammars), where it is not compared.
     fn holds_detached_string(&self, root: Syntax<'_>, fragment: &Range<usize>) -> bool {
@@ -624,87 +559,6 @@ impl Ladder<'_> {
         !node.is_named() && self.tables.is_separator(node.kind_id())
     }
 
-    /// The names that are keywords of the language.
-    fn misused(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Vec<String> {
-        if self.tables.is_string(node.kind_id()) || node.is_extra() {
-            return Vec::new();
-        }
-        let text = &scaffold.text[node.byte_range()];
-        // Some grammars wrap a keyword that serves as a name in a node of its own.
-        let wraps = node.child_count() == 1
-            && node
-                .child(0)
-                .is_some_and(|child| !child.is_named() && child.child_count() == 0);
-        if node.child_count() > 0 && !wraps {
-            let children = (0..node.child_count()).filter_map(|at| node.child(at));
-            return children
-                .flat_map(|child| self.misused(child, scaffold))
-                .collect();
-        }
-        let is_word = text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let contextual = &self.grammar.data().contextual;
-        let is_name = || contextual.iter().any(|word| word == text);
-        // A modifier is no name, though some grammars wrap it like one.
-        let is_keyword = is_keyword(node, text) || node.kind().ends_with("modifier");
-        if !node.is_named() || text.is_empty() || !is_word || is_keyword || is_name() {
-            return Vec::new();
-        }
-        let listed = || {
-            self.grammar
-                .data()
-                .keywords
-                .iter()
-                .any(|keyword| keyword == text)
-        };
-        let is_token = || !wraps && self.grammar.language().id_for_node_kind(text, false) != 0;
-        if listed() || is_token() {
-            vec![text.to_owned()]
-        } else {
-            Vec::new()
-        }
-    }
-
-    /// Where a reserved word was taken for a name.
-    fn reserved(&self, node: Syntax<'_>, scaffold: &Scaffold) -> Option<usize> {
-        let reserved = &self.grammar.data().reserved;
-        if reserved.is_empty() {
-            return None;
-        }
-        self.reserved_below(node, false, scaffold)
-    }
-
-    fn reserved_below(
-        &self,
-        node: Syntax<'_>,
-        in_label: bool,
-        scaffold: &Scaffold,
-    ) -> Option<usize> {
-        let data = self.grammar.data();
-        if self.tables.is_string(node.kind_id()) || node.is_extra() {
-            return None;
-        }
-        let is_label = |name: &str| data.labels.iter().any(|label| label == name);
-        let in_label = in_label || is_label(node.kind());
-        let mut cursor = node.walk();
-        if cursor.goto_first_child() {
-            loop {
-                let in_label = in_label || cursor.field_name().is_some_and(is_label);
-                let at = self.reserved_below(cursor.node(), in_label, scaffold);
-                if at.is_some() || !cursor.goto_next_sibling() {
-                    return at;
-                }
-            }
-        }
-        let text = &scaffold.text[node.byte_range()];
-        let is_name = node.is_named() && !is_keyword(node, text);
-        // A fragment that begins with such a word is more likely the statement of that name.
-        let is_free = in_label && node.start_byte() != scaffold.fragment.start;
-        let is_reserved = || data.reserved.iter().any(|word| word == text);
-        (is_name && !is_free && is_reserved()).then(|| node.start_byte())
-    }
-
     /// Where a byte of the scaffold is in the fragment as it was written.
     fn place(&self, scaffold: &Scaffold, byte: usize) -> usize {
         let byte = byte.clamp(scaffold.fragment.start, scaffold.fragment.end);
@@ -728,21 +582,6 @@ impl Ladder<'_> {
         }
         written
     }
-}
-
-/// Some grammars have a kind for each keyword, named after it: `throw`, `throw_keyword`,
-/// `keyword_throw`.
-fn is_keyword(node: Syntax<'_>, text: &str) -> bool {
-    let kind = node.kind();
-    let parts = [
-        Some(kind),
-        kind.strip_suffix("_keyword"),
-        kind.rsplit('_').next(),
-    ];
-    parts
-        .into_iter()
-        .flatten()
-        .any(|part| part.eq_ignore_ascii_case(text))
 }
 
 fn same_kinds(a: &[Syntax<'_>], b: &[Syntax<'_>]) -> bool {
