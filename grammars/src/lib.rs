@@ -26,6 +26,6 @@ mod source;
 
 pub use data::{Context, Example, ExampleCounts, Examples, Grouped, LanguageData};
 pub use shipped::Shipped;
-pub use source::{Grammar, GrammarError, GrammarSource};
+pub use source::{Grammar, GrammarError, GrammarSource, NoGrammars};
 /// The runtime that the grammars are loaded into.
 pub use tree_sitter;

@@ -84,6 +84,11 @@ impl fmt::Display for GrammarError {
                 asked,
                 nearest: None,
                 known,
+            } if known.is_empty() => write!(f, "unknown language `{asked}`"),
+            Self::Unknown {
+                asked,
+                nearest: None,
+                known,
             } => write!(
                 f,
                 "unknown language `{asked}`; known are {}",
@@ -121,4 +126,27 @@ pub trait GrammarSource: Send + Sync {
     /// The ids of the languages that a file of this name is written in, by its name alone: whole
     /// names go before endings.
     fn ids_of_file(&self, file_name: &str) -> Vec<&str>;
+}
+
+/// A source without a grammar: for a host that brings grammars of its own, and for one that wants no
+/// structural tools.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoGrammars;
+
+impl GrammarSource for NoGrammars {
+    fn ids(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    fn grammar(&self, id_or_alias: &str) -> Result<Grammar, GrammarError> {
+        Err(GrammarError::Unknown {
+            asked: id_or_alias.to_owned(),
+            nearest: None,
+            known: Vec::new(),
+        })
+    }
+
+    fn ids_of_file(&self, _: &str) -> Vec<&str> {
+        Vec::new()
+    }
 }

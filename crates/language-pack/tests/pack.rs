@@ -3,29 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use terret_grammars::tree_sitter::Parser;
-use terret_grammars::{Grammar, GrammarError, GrammarSource, LanguageData, Shipped};
+use terret_grammars::{GrammarError, GrammarSource, LanguageData, NoGrammars, Shipped};
 use terret_language_pack::LanguagePack;
-
-/// A source that has nothing.
-struct Nothing;
-
-impl GrammarSource for Nothing {
-    fn ids(&self) -> Vec<&str> {
-        Vec::new()
-    }
-
-    fn grammar(&self, name: &str) -> Result<Grammar, GrammarError> {
-        Err(GrammarError::Unknown {
-            asked: name.to_owned(),
-            nearest: None,
-            known: Vec::new(),
-        })
-    }
-
-    fn ids_of_file(&self, _: &str) -> Vec<&str> {
-        Vec::new()
-    }
-}
 
 /// A folder with a grammar as the pack keeps it. `cargo test` builds the library.
 fn folder() -> tempfile::TempDir {
@@ -51,7 +30,7 @@ fn a_language_of_the_pack_is_loaded() {
     let libraries = folder();
     let data = "name = \"Gleam\"\naliases = [\"glm\"]\nextensions = [\"gl\"]\nhole = \"x\"\n\
                 contexts = [[\"value\", \"@@\"], [\"pair\", \"{ @@ }\"]]\n";
-    let pack = LanguagePack::over(Nothing)
+    let pack = LanguagePack::over(NoGrammars)
         .folder(libraries.path())
         .describe("gleam", LanguageData::from_toml(data).unwrap())
         .build();
@@ -84,7 +63,9 @@ fn the_base_is_asked_first() {
 #[test]
 fn a_language_without_a_description_has_one_context() {
     let libraries = folder();
-    let pack = LanguagePack::over(Nothing).folder(libraries.path()).build();
+    let pack = LanguagePack::over(NoGrammars)
+        .folder(libraries.path())
+        .build();
     let grammar = pack.grammar(" GLEAM ").unwrap();
     assert_eq!(grammar.data().contexts.len(), 1);
     let error = pack.grammar("gherkin").unwrap_err();

@@ -71,26 +71,8 @@ fn without_a_resource_there_is_no_tool() {
 #[cfg(feature = "structural")]
 #[test]
 fn without_a_grammar_there_is_no_structural_tool() {
-    use terret::grammars::{Grammar, GrammarError, GrammarSource};
-
-    struct Nothing;
-    impl GrammarSource for Nothing {
-        fn ids(&self) -> Vec<&str> {
-            Vec::new()
-        }
-        fn grammar(&self, name: &str) -> Result<Grammar, GrammarError> {
-            Err(GrammarError::Unknown {
-                asked: name.to_owned(),
-                nearest: None,
-                known: Vec::new(),
-            })
-        }
-        fn ids_of_file(&self, _: &str) -> Vec<&str> {
-            Vec::new()
-        }
-    }
-
-    let options = terret::structural::Options::default().grammars(Arc::new(Nothing));
+    let options =
+        terret::structural::Options::default().grammars(Arc::new(terret::grammars::NoGrammars));
     let run = Run::builder(".").structural(options).build().unwrap();
     assert!(run.surface(Tier::Exec).is_empty());
 }
