@@ -7,14 +7,17 @@
 
 mod sequence;
 mod tokens;
+mod visit;
 
 use std::cell::Cell;
 use std::ops::Range;
 
+use memchr::memmem::Finder;
 use tree_sitter::{Node as Syntax, Tree};
 
 use crate::pattern::{Child, Node, Pattern, Reading, Tables, children_into};
 use sequence::Sequence;
+use visit::{each_node, nodes_that_hold};
 
 /// The most steps that one candidate may take before it is given up.
 pub(crate) const MOST_STEPS: u32 = 1_000_000;
@@ -59,6 +62,18 @@ pub fn find(
     source: &[u8],
     interrupted: &dyn Fn() -> bool,
 ) -> Found {
+    let tokens = &pattern.compiled().everywhere;
+    find_where(tokens, pattern, tree, source, interrupted)
+}
+
+/// The same in the nodes that hold the tokens.
+fn find_where(
+    tokens: &[Finder<'_>],
+    pattern: &Pattern,
+    tree: &Tree,
+    source: &[u8],
+    interrupted: &dyn Fn() -> bool,
+) -> Found {
     let compiled = pattern.compiled();
     let mut search = Search {
         sequence: Sequence::new(compiled, tree, source),
@@ -70,7 +85,7 @@ pub fn find(
         windows_end: vec![0; compiled.readings.len()],
     };
     let roots = Roots::of(&compiled.readings, &compiled.tables);
-    each_node(tree, interrupted, |node| {
+    nodes_that_hold(tokens, tree, source, interrupted, |node| {
         for reading in roots.of_kind(node.kind_id()) {
             search.single(reading, node);
         }
@@ -108,7 +123,7 @@ pub fn near_misses(
     let mut sequence = Sequence::lenient(compiled, tree, source);
     let roots = Roots::of(&compiled.readings[..compiled.active], &compiled.tables);
     let mut misses = Vec::new();
-    each_node(tree, interrupted, |node| {
+    nodes_that_hold(&compiled.everywhere, tree, source, interrupted, |node| {
         let mut readings = roots.of_kind(node.kind_id());
         if readings.any(|reading| sequence.start(reading, &[Child::Node(node)])) {
             misses.push(NearMiss {
@@ -144,33 +159,6 @@ pub(crate) fn words_in_macro(pattern: &Pattern, tree: &Tree, source: &[u8]) -> b
         true
     });
     found.get()
-}
-
-/// Visits every node, parents before their children, until it is interrupted or the visit says so.
-fn each_node<'t>(
-    tree: &'t Tree,
-    interrupted: &dyn Fn() -> bool,
-    mut visit: impl FnMut(Syntax<'t>) -> bool,
-) {
-    let mut cursor = tree.walk();
-    let mut visited = 0_u32;
-    loop {
-        visited = visited.wrapping_add(1);
-        if visited.is_multiple_of(4096) && interrupted() {
-            return;
-        }
-        if !visit(cursor.node()) {
-            return;
-        }
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return;
-            }
-        }
-    }
 }
 
 /// Which readings a candidate may match, by its kind alone.

@@ -50,6 +50,8 @@ pub(crate) struct Compiled {
     pub(crate) literals: Vec<Vec<memmem::Finder<'static>>>,
     /// The same, as the prefilter asks for it.
     pub(crate) needs: Vec<Need>,
+    /// Tokens that every match of every reading holds.
+    pub(crate) everywhere: Vec<memmem::Finder<'static>>,
 }
 
 /// One way to read a fragment.

@@ -14,7 +14,7 @@ use terret_tiers::{CallContext, Tool, ToolError, bound};
 
 use crate::error::Error;
 use crate::ops::Scope;
-use crate::ops::search::Search;
+use crate::ops::search::{Located, Search};
 use crate::render;
 use crate::staged::Staged;
 use crate::walk::{Target, TargetError};
@@ -124,7 +124,12 @@ impl Structural {
     ) -> Result<(), String> {
         let root = &self.shared.root;
         let all = self.search(pattern, language, |search| {
-            search.each(&|| false, &mut |found| each(&render::found(root, &found)))
+            let make = |found: Vec<Located>| render::found(root, &found);
+            search.each_file(&|| false, &make, &mut |(text, ends)| {
+                let mut rest = 0;
+                ends.into_iter()
+                    .try_for_each(|end| each(&text[std::mem::replace(&mut rest, end)..end]))
+            })
         });
         all.map(|_| ())
     }
@@ -145,8 +150,14 @@ impl Structural {
         let root = &self.shared.root;
         let below = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
         let skipped = self.search(pattern, language, |search| {
-            search.each(&|| false, &mut |found| {
-                each(&below(&found.path), found.bytes)
+            let make = |found: Vec<Located>| {
+                let place = |found: Located| (below(&found.path), found.bytes);
+                found.into_iter().map(place).collect::<Vec<_>>()
+            };
+            search.each_file(&|| false, &make, &mut |places| {
+                places
+                    .into_iter()
+                    .try_for_each(|(path, bytes)| each(&path, bytes))
             })
         })?;
         Ok(skipped.iter().map(|file| below(&file.path)).collect())

@@ -162,7 +162,10 @@ pub fn line(text: &str, characters: usize) -> String {
 pub fn line_of(text: &str, characters: usize, whole: Option<usize>) -> String {
     // A character takes at least a byte, so what is surely too long need not be looked at whole.
     let end = cut::graphemes_end(text, characters);
-    let mut line = text[..end].replace("\r\n", "␊").replace(['\n', '\r'], "␊");
+    let mut line = match text[..end].contains(['\n', '\r']) {
+        true => text[..end].replace("\r\n", "␊").replace(['\n', '\r'], "␊"),
+        false => text[..end].to_owned(),
+    };
     if end < text.len() || whole.is_some() {
         let _ = write!(line, "… ({} in all)", size(whole.unwrap_or(text.len())));
     }

@@ -21,6 +21,9 @@ struct Searches {
     kind: &'static str,
     /// A pattern that few files hold, and its literals: that of the fewest files first.
     selective: (&'static str, &'static [&'static str]),
+    /// What `ast-grep` is asked for in place of [`EVERYWHERE`], so that both look for the same: the
+    /// code around it, and what it is in there.
+    in_context: Option<(&'static str, &'static str)>,
 }
 
 const SEARCHES: &[Searches] = &[
@@ -29,24 +32,32 @@ const SEARCHES: &[Searches] = &[
         extension: "py",
         kind: "py",
         selective: ("os.path.expanduser($A)", &["expanduser", "path", "os"]),
+        in_context: None,
     },
     Searches {
         language: "typescript",
         extension: "ts",
         kind: "ts",
         selective: ("JSON.parse($A)", &["parse", "JSON"]),
+        in_context: None,
     },
     Searches {
         language: "rust",
         extension: "rs",
         kind: "rust",
         selective: ("Box::leak($A)", &["leak", "Box"]),
+        in_context: None,
     },
     Searches {
         language: "go",
         extension: "go",
         kind: "go",
         selective: ("errors.Is($A, $B)", &["errors", "Is"]),
+        // Alone it is read as the conversion to a type.
+        in_context: Some((
+            "package p\nfunc f() {\n\tx = $A.$B($$$C)\n}",
+            "call_expression",
+        )),
     },
 ];
 
@@ -148,6 +159,10 @@ fn of_corpus(corpus: &Corpus, list: &str) -> Result<Vec<Case>> {
     let (pattern, literals) = searches.selective;
     let rg = |literal| ["rg", "-l", "-F", "-t", searches.kind, literal, name];
     let grep = |pattern| ["ast-grep", "run", "-l", language, "-p", pattern];
+    let grep_everywhere: Vec<&str> = match searches.in_context {
+        None => grep(EVERYWHERE).to_vec(),
+        Some((context, kind)) => [&grep(context)[..], &["--selector", kind]].concat(),
+    };
     let measure = |mode| ["measure", mode, name, language, EVERYWHERE];
     let parse = ["measure", "parse", name, searches.extension, language];
     let last = Ask::LastLine;
@@ -177,20 +192,20 @@ fn of_corpus(corpus: &Corpus, list: &str) -> Result<Vec<Case>> {
             "all, counted",
             "ast-grep",
             Ask::Lines,
-            &[&grep(EVERYWHERE), &[name]],
+            &[&grep_everywhere, &[name]],
         ),
         case("all, rendered", "terret", last, &[&measure("render")]),
         case(
             "all, rendered",
             "ast-grep",
             Ask::Lines,
-            &[&grep(EVERYWHERE), &["--json", name]],
+            &[&grep_everywhere, &["--json", name]],
         ),
         case(
             "all, rendered",
             "ast-grep, stream",
             Ask::Lines,
-            &[&grep(EVERYWHERE), &["--json=stream", name]],
+            &[&grep_everywhere, &["--json=stream", name]],
         ),
         fifty(corpus, "fifty", name),
     ])

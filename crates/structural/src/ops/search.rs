@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::{ControlFlow, Range};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memchr::memchr_iter;
@@ -51,8 +52,8 @@ pub(crate) struct Report {
 /// A match as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Located {
-    pub(crate) path: PathBuf,
-    pub(crate) language: String,
+    pub(crate) path: Arc<Path>,
+    pub(crate) language: Arc<str>,
     pub(crate) bytes: Range<usize>,
     /// The first and the last line, from 1.
     pub(crate) lines: (usize, usize),
@@ -65,7 +66,7 @@ pub(crate) struct Located {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Captured {
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     pub(crate) run: bool,
     pub(crate) text: Excerpt,
 }
@@ -156,17 +157,18 @@ impl Search<'_> {
         Ok(count)
     }
 
-    /// Hands out the matches one by one, in their order; gives the files that were not searched, or
-    /// not to their end.
-    pub(crate) fn each(
+    /// Hands out what is made of the matches of each file, in the order of the walk; gives the files
+    /// that were not searched, or not to their end.
+    ///
+    /// It is made on the thread that found them: what another thread frees, the two wait for.
+    pub(crate) fn each_file<T: Send>(
         &self,
         interrupted: &(dyn Fn() -> bool + Sync),
-        each: &mut dyn FnMut(Located) -> ControlFlow<()>,
+        make: &(dyn Fn(Vec<Located>) -> T + Sync),
+        each: &mut dyn FnMut(T) -> ControlFlow<()>,
     ) -> Result<Vec<Skipped>, Error> {
-        let visit = |file: &Parsed<'_>, found: Found| located(file, &found, usize::MAX);
-        self.visit(interrupted, &visit, &mut |found| {
-            found.into_iter().try_for_each(&mut *each)
-        })
+        let visit = |file: &Parsed<'_>, found: Found| make(located(file, &found, usize::MAX));
+        self.visit(interrupted, &visit, each)
     }
 
     fn visit<T: Send>(
@@ -253,6 +255,10 @@ pub(super) fn nothing_searched(target: &Target, rejected: Vec<(String, PatternEr
 
 fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
     let pattern = &file.patterns[0];
+    let path: Arc<Path> = file.path.into();
+    let language: Arc<str> = pattern.grammar().id().into();
+    let variables = pattern.variables().iter();
+    let names: Vec<Arc<str>> = variables.map(|name| name.as_str().into()).collect();
     let mut line = 1;
     let mut counted = 0;
     let mut located = Vec::new();
@@ -271,8 +277,8 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
             .split(|byte| *byte == b'\n')
             .take(MOST_LINES);
         let runs = &pattern.compiled().run_variables;
-        let names = pattern.variables().iter().zip(runs).zip(&found.captures);
-        let captures = names.filter_map(|((name, run), capture)| {
+        let captures = names.iter().zip(runs).zip(&found.captures);
+        let captures = captures.filter_map(|((name, run), capture)| {
             capture.as_ref().map(|capture| Captured {
                 name: name.clone(),
                 run: *run,
@@ -280,8 +286,8 @@ fn located(file: &Parsed<'_>, found: &Found, most: usize) -> Vec<Located> {
             })
         });
         located.push(Located {
-            path: file.path.to_owned(),
-            language: pattern.grammar().id().to_owned(),
+            path: path.clone(),
+            language: language.clone(),
             lines: (line, line + inside),
             column: String::from_utf8_lossy(&file.source[start..range.start.max(start)])
                 .chars()

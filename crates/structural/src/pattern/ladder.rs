@@ -91,9 +91,13 @@ pub(super) fn compile(
         token.unwrap_or_default().to_owned()
     };
     let need = |reading: &Reading| Need::of(reading, &ladder.tables, &token);
+    let mut needs: Vec<Need> = readings.iter().map(need).collect();
+    let everywhere = Need::shared(&needs);
+    needs.truncate(active);
     Ok(Compiled {
         literals: readings[..active].iter().map(literals).collect(),
-        needs: readings[..active].iter().map(need).collect(),
+        needs,
+        everywhere,
         grammar: grammar.clone(),
         repeats: named > ladder.variables.len(),
         runs: readings.iter().map(runs).max().unwrap_or(0),

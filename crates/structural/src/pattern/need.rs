@@ -9,10 +9,15 @@ use super::Reading;
 use super::shape::Node;
 use super::tables::Tables;
 
+/// More tokens than these would be asked for at each node, and tell little more.
+const MOST_SHARED: usize = 3;
+
 /// Tokens that a match of one reading holds, in chains.
 #[derive(Debug)]
 pub(crate) struct Need {
     chains: Vec<Chain>,
+    /// All of them, in the order of the reading.
+    tokens: Vec<Box<[u8]>>,
 }
 
 /// Tokens that stand next to each other.
@@ -32,6 +37,7 @@ impl Need {
             token,
             chain: Vec::new(),
             chains: Vec::new(),
+            tokens: Vec::new(),
         };
         for root in &reading.roots {
             collector.node(root);
@@ -40,7 +46,33 @@ impl Need {
         }
         let mut chains = collector.chains;
         chains.sort_by_key(|chain| std::cmp::Reverse(chain.anchor.needle().len()));
-        Self { chains }
+        Self {
+            chains,
+            tokens: collector.tokens,
+        }
+    }
+
+    /// A few tokens that each of them asks for, the longest first.
+    pub(super) fn shared(needs: &[Self]) -> Vec<Finder<'static>> {
+        let Some((first, others)) = needs.split_first() else {
+            return Vec::new();
+        };
+        let in_all = |token: &&[u8]| {
+            others
+                .iter()
+                .all(|other| other.tokens.iter().any(|found| **found == **token))
+        };
+        let mut tokens: Vec<&[u8]> = first.tokens.iter().map(|token| &**token).collect();
+        tokens.retain(in_all);
+        tokens.sort_by_key(|token| std::cmp::Reverse(token.len()));
+        let mut shared: Vec<&[u8]> = Vec::new();
+        for token in tokens {
+            if !shared.iter().any(|longer| longer.starts_with(token)) {
+                shared.push(token);
+            }
+        }
+        let few = shared.into_iter().take(MOST_SHARED);
+        few.map(|token| Finder::new(token).into_owned()).collect()
     }
 
     /// Whether a text may hold a match.
@@ -56,6 +88,7 @@ struct Collector<'a> {
     token: &'a dyn Fn(u16) -> String,
     chain: Vec<Box<[u8]>>,
     chains: Vec<Chain>,
+    tokens: Vec<Box<[u8]>>,
 }
 
 impl Collector<'_> {
@@ -114,6 +147,9 @@ impl Collector<'_> {
     /// Ends the chain; one without a word says too little to look for.
     fn end(&mut self) {
         let mut tokens = std::mem::take(&mut self.chain);
+        // Some scanners make a closing bracket of nothing at the end of a file.
+        let lasting = tokens.iter().filter(|token| !is_closing(token));
+        self.tokens.extend(lasting.cloned());
         let longest = (0..tokens.len()).max_by_key(|&at| (is_word(&tokens[at]), tokens[at].len()));
         let Some(at) = longest.filter(|&at| is_word(&tokens[at]) && tokens[at].len() > 1) else {
             return;
@@ -135,6 +171,10 @@ fn is_plain(token: &str) -> bool {
     token
         .bytes()
         .all(|byte| byte.is_ascii_punctuation() && !b"\"'`_".contains(&byte))
+}
+
+fn is_closing(token: &[u8]) -> bool {
+    matches!(token, b")" | b"]" | b"}" | b">")
 }
 
 fn is_word(token: &[u8]) -> bool {

@@ -1,5 +1,6 @@
 //! The result of `ast_grep`.
 
+use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -12,10 +13,7 @@ use crate::ops::search::{Captured, Located, Report};
 const BODY: bound::Bounds = bound::Bounds::new(28_000, 900);
 
 pub(crate) fn search(workspace: &Path, report: &Report) -> Output {
-    let mut body = String::new();
-    for found in &report.matches {
-        push_match(&mut body, workspace, found);
-    }
+    let (body, _) = found(workspace, &report.matches);
     let body = bound::head(&body, BODY);
     let truncated = body.truncated();
     let mut text = format!("pattern read as: {}\n", read_as(&report.read_as));
@@ -29,33 +27,34 @@ pub(crate) fn search(workspace: &Path, report: &Report) -> Output {
         .with_truncated(truncated || report.more)
 }
 
-/// One match as it is shown.
-pub(crate) fn found(workspace: &Path, found: &Located) -> String {
-    let mut text = String::new();
-    push_match(&mut text, workspace, found);
-    text
+/// Matches as they are shown, one after the other, and where each ends.
+pub(crate) fn found(workspace: &Path, found: &[Located]) -> (String, Vec<usize>) {
+    let (mut text, mut ends) = (String::new(), Vec::with_capacity(found.len()));
+    for in_file in found.chunk_by(|a, b| a.path == b.path) {
+        let path = paths::show(workspace, &in_file[0].path);
+        for found in in_file {
+            push_match(&mut text, &path, found);
+            ends.push(text.len());
+        }
+    }
+    (text, ends)
 }
 
 /// `path:line`, the lines, the captures.
-fn push_match(text: &mut String, workspace: &Path, found: &Located) {
+fn push_match(text: &mut String, path: &str, found: &Located) {
     let (first, last) = found.lines;
-    text.push_str(&format!(
-        "{}:{first}\n",
-        bound::sanitise(&paths::show(workspace, &found.path))
-    ));
+    _ = writeln!(text, "{path}:{first}");
     for (number, source) in (first..).zip(&found.text) {
-        text.push_str(&format!("  {number}: {}\n", excerpt(source, LINE)));
+        _ = writeln!(text, "  {number}: {}", excerpt(source, LINE));
     }
     let shown = first + found.text.len();
     if shown <= last {
-        text.push_str(&format!(
-            "  … {}\n",
-            counted(last + 1 - shown, "more line", "more lines")
-        ));
+        let more = counted(last + 1 - shown, "more line", "more lines");
+        _ = writeln!(text, "  … {more}");
     }
     let captures: Vec<String> = found.captures.iter().map(capture).collect();
     if !captures.is_empty() {
-        text.push_str(&format!("  {}\n", captures.join(", ")));
+        _ = writeln!(text, "  {}", captures.join(", "));
     }
 }
 
@@ -139,7 +138,7 @@ fn details(workspace: &Path, report: &Report) -> Value {
     let captures = |found: &Located| {
         let one = |captured: &Captured| {
             (
-                captured.name.clone(),
+                captured.name.to_string(),
                 json!({ "text": captured.text.to_string(), "run": captured.run }),
             )
         };
@@ -151,7 +150,7 @@ fn details(workspace: &Path, report: &Report) -> Value {
         .map(|found| {
             json!({
                 "path": show(&found.path),
-                "language": found.language,
+                "language": &*found.language,
                 "line": found.lines.0,
                 "end_line": found.lines.1,
                 "column": found.column,
