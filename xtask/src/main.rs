@@ -17,6 +17,7 @@ mod libtest;
 mod lint;
 mod package;
 mod readme;
+mod registry;
 mod report;
 mod shell;
 mod soak;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use cargo_metadata::MetadataCommand;
 use serde::{Deserialize, Serialize};
 
+use crate::registry::Registry;
 use crate::shell;
 use crate::workspace::Workspace;
 
@@ -150,11 +151,10 @@ impl Source {
                 Ok(format!("the library of {}", version.trim()))
             }
             Source::Npm(package, version) => {
-                let package = format!("{package}@{version}");
                 if !folder.exists() {
-                    unpack(workspace, &package, folder)?;
+                    Registry::Npm.get(package, version, folder)?;
                 }
-                Ok(format!("`{package}` of npm"))
+                Ok(format!("`{package}@{version}` of npm"))
             }
             Source::Crates => {
                 let crates = registry(workspace)?;
@@ -200,46 +200,20 @@ fn copy(from: &Path, to: &Path, extension: &str) -> Result<()> {
     fs::rename(&half, to).with_context(|| to.display().to_string())
 }
 
-fn unpack(workspace: &Workspace, package: &str, folder: &Path) -> Result<()> {
-    let half = folder.with_extension("half");
-    fs::create_dir_all(&half).context("a folder for a package")?;
-    let at = half.to_str().context("a path that is not text")?;
-    let shell = &workspace.shell;
-    let pack = ["pack", "--silent", "--pack-destination", at, package];
-    let archive = shell::read(shell.command("npm", &pack))?;
-    let archive = half.join(archive.trim());
-    let archive = archive.to_str().context("a path that is not text")?;
-    shell::pass(shell.command("tar", &["xzf", archive, "-C", at]))?;
-    fs::rename(half.join("package"), folder).with_context(|| folder.display().to_string())?;
-    fs::remove_dir_all(&half).context("a folder for a package")
-}
-
 /// Unpacks the first of the packages that there is; says which it was, as its folder is named.
 fn debian(packages: &[&str], folder: &Path) -> Result<String> {
     let about = |package: &str| format!("the package `{package}` of Debian");
-    if let Ok(package) = fs::read_to_string(folder.join(STAMP)) {
+    let stamp = folder.join(STAMP);
+    if let Ok(package) = fs::read_to_string(&stamp) {
         return Ok(about(&package));
     }
-    let half = folder.with_extension("half");
-    _ = fs::remove_dir_all(&half);
-    fs::create_dir_all(&half).context("a folder for a package")?;
-    let shell_there = shell::Shell::new(&half);
-    let got = packages.iter().find(|package| {
-        let download = shell_there.command("apt-get", &["download", "-qq", package]);
-        shell::read(download).is_ok()
-    });
+    _ = fs::remove_dir_all(folder);
+    let mut packages_tried = packages.iter();
+    let got = packages_tried.find(|package| Registry::Debian.get(package, "", folder).is_ok());
     let Some(package) = got else {
-        fs::remove_dir_all(&half).context("a folder for a package")?;
         bail!("apt-get gives none of {}", packages.join(", "));
     };
-    let archive = fs::read_dir(&half).context("a folder for a package")?;
-    let archive = archive.flatten().next().context("nothing was downloaded")?;
-    let archive = archive.path();
-    let words = ["-x", archive.to_str().context("a path")?, "tree"];
-    shell::pass(shell_there.command("dpkg", &words))?;
-    fs::write(half.join("tree").join(STAMP), package).context("a folder for a package")?;
-    fs::rename(half.join("tree"), folder).with_context(|| folder.display().to_string())?;
-    fs::remove_dir_all(&half).context("a folder for a package")?;
+    fs::write(stamp, package).context("the name of a package")?;
     Ok(about(package))
 }
 

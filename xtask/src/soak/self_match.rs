@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::bench::page;
+use crate::registry::Registry;
 use crate::shell::{self, Shell};
 use crate::workspace::Workspace;
 
@@ -33,15 +34,6 @@ struct Package {
     version: String,
     /// For each language the endings of its files, or folders that hold nothing else.
     take: BTreeMap<String, Vec<String>>,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Registry {
-    Crates,
-    Debian,
-    Npm,
-    PyPI,
 }
 
 /// A folder with a folder of files for each language; the test has the meaning.
@@ -93,7 +85,12 @@ pub(crate) fn files(workspace: &Workspace) -> Result<PathBuf> {
     }
     let mut all: BTreeMap<&str, Vec<(PathBuf, String)>> = BTreeMap::new();
     for package in &table.package {
-        let root = package.get(&packages)?;
+        let (name, version) = (&package.name, &package.version);
+        let root = packages.join(format!("{name}-{}", version.replace(':', "_")));
+        if !root.exists() {
+            println!("fetching {name} {version}");
+            package.from.get(name, version, &root)?;
+        }
         for (language, wanted) in &package.take {
             let files = all.entry(language).or_default();
             let before = files.len();
@@ -149,89 +146,6 @@ fn list(
         }
     }
     Ok(())
-}
-
-impl Package {
-    /// Fetches and unpacks it; gives the folder.
-    fn get(&self, packages: &Path) -> Result<PathBuf> {
-        let folder = packages.join(format!("{}-{}", self.name, self.version.replace(':', "_")));
-        if folder.exists() {
-            return Ok(folder);
-        }
-        println!("fetching {} {}", self.name, self.version);
-        let half = packages.join("half");
-        _ = fs::remove_dir_all(&half);
-        fs::create_dir_all(&half).context("a folder for a package")?;
-        let unpacked = self
-            .unpack(&half)
-            .with_context(|| format!("{} {}", self.name, self.version))?;
-        fs::rename(unpacked, &folder).with_context(|| folder.display().to_string())?;
-        _ = fs::remove_dir_all(&half);
-        Ok(folder)
-    }
-
-    /// Puts it below this folder; gives where.
-    fn unpack(&self, at: &Path) -> Result<PathBuf> {
-        let here = Shell::new(at);
-        let (name, version) = (&self.name, &self.version);
-        match self.from {
-            Registry::Npm => {
-                let package = format!("{name}@{version}");
-                let archive = shell::read(here.command("npm", &["pack", "--silent", &package]))?;
-                shell::pass(here.command("tar", &["xzf", archive.trim()]))?;
-                Ok(at.join("package"))
-            }
-            Registry::PyPI => {
-                let package = format!("{name}=={version}");
-                let mut fetch = vec!["-m", "pip", "download", "--quiet", "--no-deps"];
-                fetch.extend(["--only-binary", ":all:", &package]);
-                shell::pass(here.command("python3", &fetch))?;
-                let wheel = find(at, |found| found.ends_with(".whl"))?;
-                let unpack = ["-m", "zipfile", "-e", &wheel, "wheel"];
-                shell::pass(here.command("python3", &unpack))?;
-                Ok(at.join("wheel"))
-            }
-            Registry::Debian => {
-                // Whose release it is decides the version.
-                if shell::read(here.command("apt-get", &["download", "--quiet", name])).is_err() {
-                    shell::pass(here.command("apt-get", &["update", "--quiet"]))?;
-                    shell::read(here.command("apt-get", &["download", "--quiet", name]))?;
-                }
-                let package = find(at, |found| found.ends_with(".deb"))?;
-                shell::pass(here.command("dpkg-deb", &["--extract", &package, "deb"]))?;
-                Ok(at.join("deb"))
-            }
-            Registry::Crates => {
-                fs::create_dir(at.join("src")).context("a crate")?;
-                fs::write(at.join("src/lib.rs"), "").context("a crate")?;
-                let manifest = format!(
-                    "[package]\nname = \"fetched\"\nedition = \"2024\"\n[workspace]\n\
-                     [dependencies]\n{name} = \"={version}\"\n"
-                );
-                fs::write(at.join("Cargo.toml"), manifest).context("a crate")?;
-                // What it needs comes along.
-                let vendor = ["vendor", "--quiet", "--versioned-dirs"];
-                shell::read(here.cargo(&vendor))?;
-                let crates = at.join("vendor");
-                // A version may go on with what it wraps: `1.2.3+4.5.6`.
-                let start = format!("{name}-{version}");
-                let found = find(&crates, |found| found.starts_with(&start))?;
-                Ok(crates.join(found))
-            }
-        }
-    }
-}
-
-/// The name in the folder that is wanted.
-fn find(folder: &Path, wanted: impl Fn(&str) -> bool) -> Result<String> {
-    for item in fs::read_dir(folder).context("a folder for a package")? {
-        let name = item.context("a folder for a package")?.file_name();
-        let name = name.to_string_lossy();
-        if wanted(&name) {
-            return Ok(name.into_owned());
-        }
-    }
-    bail!("it was not fetched")
 }
 
 #[cfg(test)]
