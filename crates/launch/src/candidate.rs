@@ -234,9 +234,10 @@ impl Program {
 }
 
 /// How to find out that a program works: it is run with these arguments, and has to exit with 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Probe {
     pub(crate) args: Vec<OsString>,
+    pub(crate) says: Vec<String>,
     pub(crate) time: Duration,
 }
 
@@ -246,8 +247,16 @@ impl Probe {
     pub fn new<A: Into<OsString>>(args: impl IntoIterator<Item = A>) -> Self {
         Self {
             args: args.into_iter().map(Into::into).collect(),
+            says: Vec::new(),
             time: Duration::from_secs(10),
         }
+    }
+
+    /// One of the texts that its output has to hold, for a program that does what is wanted from some version on.
+    #[must_use]
+    pub fn says(mut self, text: impl Into<String>) -> Self {
+        self.says.push(text.into());
+        self
     }
 
     /// How long it may take.

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use crate::candidate::{Candidate, Marker, MarkerKind, Program, WorkspaceRoot};
+use crate::candidate::{Candidate, Marker, MarkerKind, Probe, Program, WorkspaceRoot};
 use crate::command::{Command, Input};
 use crate::environment::Environment;
 use crate::error::ErrorKind;
@@ -51,7 +51,7 @@ pub struct Detector {
 }
 
 /// What a probe was run on.
-type Probed = (PathBuf, Option<SystemTime>, Vec<OsString>, PathBuf);
+type Probed = (PathBuf, Option<SystemTime>, Probe, PathBuf);
 
 /// How many outcomes of probes are remembered.
 const MOST_PROBES: usize = 1024;
@@ -261,7 +261,7 @@ impl Detector {
             let Some(probed) = unknown else {
                 return detection;
             };
-            let outcome = self.probe(candidate, &probed).await;
+            let outcome = self.probe(&probed).await;
             let mut probes = lock(&self.probes);
             if probes.len() >= MOST_PROBES {
                 probes.clear();
@@ -271,23 +271,22 @@ impl Detector {
         look().0
     }
 
-    async fn probe(
-        &self,
-        candidate: &Candidate,
-        (program, _, args, cwd): &Probed,
-    ) -> Result<(), String> {
-        let time = candidate
-            .probe
-            .as_ref()
-            .map(|probe| probe.time)
-            .unwrap_or_default();
+    async fn probe(&self, (program, _, probe, cwd): &Probed) -> Result<(), String> {
+        let Probe { args, says, time } = probe;
         let command = Command::new(program, cwd, &self.environment)
             .args(args)
             .stdin(Input::Null);
         let args: Vec<_> = args.iter().map(|arg| arg.to_string_lossy()).collect();
         let args = args.join(" ");
-        match command.run(&Limits::default().time(time).bytes(0)).await {
-            Ok(printed) if printed.exit().success() => Ok(()),
+        match command.run(&Limits::default().time(*time)).await {
+            Ok(printed) if printed.exit().success() => {
+                let said = String::from_utf8_lossy(printed.stdout());
+                let fits = |text: &String| said.contains(text.as_str());
+                match says.is_empty() || says.iter().any(fits) {
+                    true => Ok(()),
+                    false => Err(format!("with `{args}` it says `{}`", first_line(&said))),
+                }
+            }
             Ok(printed) => Err(match printed.stderr() {
                 "" => format!("with `{args}` it {}", printed.exit()),
                 said => format!("with `{args}` it {}: {said}", printed.exit()),
@@ -425,7 +424,7 @@ impl Detector {
                 let changed = fs::metadata(&found)
                     .and_then(|metadata| metadata.modified())
                     .ok();
-                let probed = (found, changed, probe.args.clone(), cwd.to_owned());
+                let probed = (found, changed, probe.clone(), cwd.to_owned());
                 match lock(&self.probes).get(&probed) {
                     Some(Ok(())) => return (Ok(probed.0), None),
                     Some(Err(why)) => {
@@ -494,6 +493,16 @@ impl Detector {
 }
 
 /// Nothing that is left half done is held by either lock.
+/// The beginning of what a program printed.
+fn first_line(text: &str) -> String {
+    text.lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(100)
+        .collect()
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -84,6 +84,9 @@ pub struct ServerSpec {
     /// With these it has to end well, or it does not work, be it there or not.
     #[serde(default)]
     pub probe: Vec<String>,
+    /// One of these has to be in what it prints then, if there are any.
+    #[serde(default)]
+    pub probe_says: Vec<String>,
     /// What a person does to get it.
     pub install: String,
     /// The files and folders that tell a root; without any the whole workspace is one.
@@ -272,7 +275,9 @@ impl ServerSpec {
             candidate = candidate.program(program);
         }
         if !self.probe.is_empty() {
-            candidate = candidate.probe(Probe::new(&self.probe));
+            let probe = Probe::new(&self.probe);
+            let says = self.probe_says.iter();
+            candidate = candidate.probe(says.fold(probe, |probe, text| probe.says(text)));
         }
         Ok(candidate)
     }

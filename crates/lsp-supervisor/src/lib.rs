@@ -1,14 +1,34 @@
-//! Language servers for coding agents: navigation, renames, and the diagnostics that a write introduces.
+//! Language servers for coding agents: navigation, and what a write needs to know.
 //!
-//! What is here so far is what needs no server: places by line and symbol, positions, URIs, what servers answer, and the
-//! ledger of diagnostics.
+//! A [`Supervisor`] knows the servers of a workspace: which are for a file ([`catalog`], and what is installed), which
+//! run, and why others do not. It starts one when it is first needed, and again when it has died. Its
+//! [tools](Supervisor::tools) ask them.
+//!
+//! A place is a line and a symbol on it, never a column: [`address`]. What a run was told about its files is in its
+//! [`ledger`].
 
 #![forbid(unsafe_code)]
 
 pub mod address;
+mod args;
+mod capabilities;
 pub mod catalog;
+mod client;
 pub mod diagnostic;
+mod documents;
+mod error;
+mod inbound;
 pub mod ledger;
 pub mod location;
+mod ops;
 pub mod position;
+mod render;
+mod server;
+mod supervisor;
+mod tool;
 pub mod uri;
+
+pub use args::{Action, LspArgs};
+pub use error::{Error, ErrorKind};
+pub use supervisor::{Choice, Options, State, Status, Supervisor};
+pub use tool::Lsp;

@@ -115,6 +115,27 @@ async fn one_that_does_not_work_says_so_in_its_words() {
     .assert_eq(&text);
 }
 
+/// A program may be called the same for years, and do something new from some version on.
+#[tokio::test]
+async fn one_of_another_version_is_told_from_it() {
+    let tree = Tree::new(TOOLS);
+    tree.write("bin/tsc", "#!/bin/sh\necho Version 6.0.3\n");
+    tree.chmod("bin/tsc", 0o755);
+    let detector = detector(&tree);
+    let check = async |says: &str| {
+        let probe = Probe::new(["--version"]).says(says);
+        let found = detector.check(&candidate("tsc").probe(probe), ".").await;
+        found
+            .to_string()
+            .replace(&format!("{}/", tree.root().display()), "")
+    };
+    assert_eq!(
+        check("Version 7.").await,
+        "`go.mod` found in ./, bin/tsc does not work: with `--version` it says `Version 6.0.3`"
+    );
+    assert_eq!(check("Version 6.").await, "`go.mod` found in ./, bin/tsc");
+}
+
 #[tokio::test]
 async fn a_program_that_changes_is_tried_again() {
     let tree = Tree::new(TOOLS);

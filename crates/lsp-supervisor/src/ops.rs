@@ -1,0 +1,158 @@
+//! What can be asked about code: an operation each, from resolved arguments to a report.
+
+pub(crate) mod navigate;
+pub(crate) mod status;
+pub(crate) mod symbols;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::address::Unaddressed;
+use crate::error::Error;
+use crate::server::Server;
+use crate::supervisor::{Choice, Supervisor};
+
+/// How long a question may take once the server is ready.
+const ANSWER: Duration = Duration::from_secs(20);
+/// How long a server is waited for to be ready; then it is asked all the same.
+const READY: Duration = Duration::from_secs(60);
+
+/// An operation.
+#[derive(Debug)]
+pub(crate) enum Op {
+    Ask {
+        question: Question,
+        target: Target,
+    },
+    DocumentSymbols {
+        file: PathBuf,
+    },
+    WorkspaceSymbols {
+        file: Option<PathBuf>,
+        query: String,
+    },
+    Status {
+        file: Option<PathBuf>,
+    },
+    Reload {
+        file: Option<PathBuf>,
+    },
+}
+
+/// What is asked about a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    Definition,
+    TypeDefinition,
+    Implementation,
+    References,
+    Hover,
+}
+
+impl Question {
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Self::Definition => "textDocument/definition",
+            Self::TypeDefinition => "textDocument/typeDefinition",
+            Self::Implementation => "textDocument/implementation",
+            Self::References => "textDocument/references",
+            Self::Hover => "textDocument/hover",
+        }
+    }
+}
+
+/// A symbol by its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) file: PathBuf,
+    pub(crate) line: usize,
+    pub(crate) symbol: String,
+}
+
+/// Why an operation gives nothing.
+#[derive(Debug)]
+pub(crate) enum OpError {
+    /// The place is none.
+    Place { file: PathBuf, why: Unaddressed },
+    /// No server is for the file: each that could be, with the reason.
+    NoServer {
+        file: PathBuf,
+        reasons: Vec<(String, String)>,
+    },
+    /// No server offers what was asked: what each says to it.
+    Server(Vec<Error>),
+}
+
+impl From<Error> for OpError {
+    fn from(error: Error) -> Self {
+        Self::Server(vec![error])
+    }
+}
+
+/// What an operation works with.
+pub(crate) struct Context<'a> {
+    pub(crate) supervisor: &'a Supervisor,
+    /// Hears what a server is at while it is waited for.
+    pub(crate) progress: &'a (dyn Fn(&str) + Sync),
+}
+
+/// A server that can be asked.
+pub(crate) struct Asked {
+    pub(crate) server: Arc<Server>,
+    /// What it was still at when it was asked, so that its answer may lack something.
+    pub(crate) at_work: Option<String>,
+}
+
+impl Context<'_> {
+    /// The first server for a file that offers the method, ready as far as could be waited for.
+    pub(crate) async fn server_for(&self, file: &Path, method: &str) -> Result<Asked, OpError> {
+        let choices = self.usable(file).await?;
+        let mut errors = Vec::new();
+        for choice in choices {
+            // A linter answers no question about code.
+            if choice.entry().spec().linter {
+                continue;
+            }
+            let server = match self.supervisor.server(&choice).await {
+                Ok(server) => server,
+                Err(error) => {
+                    errors.push(error);
+                    continue;
+                }
+            };
+            // What is registered later is known once the server is ready.
+            let ready = server.client().ready(READY, self.progress).await;
+            if !server.client().offers(method) {
+                errors.push(server.client().unsupported(method));
+                continue;
+            }
+            let at_work = (!ready).then(|| {
+                let task = server.client().task();
+                task.unwrap_or_else(|| "reading the project".to_owned())
+            });
+            return Ok(Asked { server, at_work });
+        }
+        Err(OpError::Server(errors))
+    }
+
+    /// The servers for a file that can be used.
+    async fn usable(&self, file: &Path) -> Result<Vec<Choice>, OpError> {
+        let choices = self.supervisor.for_file(file).await;
+        let reasons = choices.iter().filter_map(|choice| {
+            let name = choice.entry().spec().name.clone();
+            Some((name, choice.problem()?.to_owned()))
+        });
+        let reasons: Vec<(String, String)> = reasons.collect();
+        let usable = choices
+            .into_iter()
+            .filter(|choice| choice.problem().is_none());
+        let usable: Vec<Choice> = usable.collect();
+        let is_code = |choice: &Choice| !choice.entry().spec().linter;
+        if !usable.iter().any(is_code) {
+            let file = file.to_owned();
+            return Err(OpError::NoServer { file, reasons });
+        }
+        Ok(usable)
+    }
+}

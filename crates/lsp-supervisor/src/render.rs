@@ -1,0 +1,191 @@
+//! Reports as a model reads them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use terret_tiers::{Output, bound, paths};
+
+use crate::ops::Question;
+use crate::ops::navigate::{Answer, At, Content, Place};
+use crate::ops::status::Statuses;
+use crate::ops::symbols::{Found, Symbols};
+
+/// How many characters of a line are shown.
+const LINE: usize = 200;
+/// How much of an answer is shown.
+const TEXT: bound::Bounds = bound::Bounds::new(24_000, 600);
+
+/// The answer to a question about a symbol.
+pub(crate) fn answer(workspace: &Path, answer: &Answer) -> Output {
+    let Answer {
+        question, symbol, ..
+    } = answer;
+    let mut text = String::new();
+    let mut truncated = false;
+    match &answer.content {
+        Content::Text(None) => text += &format!("{} knows nothing of `{symbol}`\n", answer.server),
+        Content::Text(Some(hover)) => {
+            let bounded = bound::head(&bound::sanitise(hover), TEXT);
+            truncated = bounded.truncated();
+            text += &bounded.text;
+            text.push('\n');
+        }
+        Content::Places { places, .. } if places.is_empty() => {
+            text += &format!("{} of `{symbol}`: none\n", what(*question));
+        }
+        Content::Places { places, total } => {
+            for place in places {
+                text += &line(workspace, place);
+            }
+            truncated = *total > places.len();
+            if let Some(note) =
+                bound::list_note(places.len(), *total, "ask about something narrower")
+            {
+                text += &format!("{note}\n");
+            }
+        }
+    }
+    text += &incomplete(&answer.server, answer.at_work.as_deref());
+    let places = match &answer.content {
+        Content::Text(_) => Vec::new(),
+        Content::Places { places, .. } => places
+            .iter()
+            .map(|place| details(workspace, place))
+            .collect(),
+    };
+    Output::text(text.trim_end())
+        .with_truncated(truncated)
+        .with_details(json!({
+            "symbol": symbol,
+            "server": answer.server,
+            "places": places,
+            "total": match &answer.content {
+                Content::Text(_) => Value::Null,
+                Content::Places { total, .. } => json!(total),
+            },
+            "at_work": answer.at_work,
+        }))
+}
+
+fn what(question: Question) -> &'static str {
+    match question {
+        Question::Definition => "declarations",
+        Question::TypeDefinition => "declarations of the type",
+        Question::Implementation => "implementations",
+        Question::References => "uses",
+        Question::Hover => "documentation",
+    }
+}
+
+/// `path:line: text`.
+fn line(workspace: &Path, place: &Place) -> String {
+    let at = match &place.at {
+        At::File(path) => paths::show(workspace, path),
+        At::Virtual(uri) => bound::sanitise(uri).into_owned(),
+    };
+    let text = place.text.as_deref().unwrap_or_default().trim();
+    let text = bound::line(&bound::sanitise(text), LINE);
+    match &*text {
+        "" => format!("{at}:{}\n", place.line),
+        text => format!("{at}:{}: {text}\n", place.line),
+    }
+}
+
+fn details(workspace: &Path, place: &Place) -> Value {
+    let (name, at) = match &place.at {
+        At::File(path) => ("path", paths::show(workspace, path)),
+        At::Virtual(uri) => ("uri", uri.clone()),
+    };
+    json!({ name: at, "line": place.line, "column": place.column, "text": place.text })
+}
+
+fn incomplete(server: &str, at_work: Option<&str>) -> String {
+    match at_work {
+        Some(task) => format!("{server} is at work on {task}: this may be incomplete\n"),
+        None => String::new(),
+    }
+}
+
+/// Symbols, those of a file as a tree.
+pub(crate) fn symbols(workspace: &Path, symbols: &Symbols) -> Output {
+    let mut text = String::new();
+    for Found { symbol, place } in &symbols.found {
+        let indent = "  ".repeat(symbol.depth);
+        let name = bound::line(&bound::sanitise(&symbol.name), LINE);
+        let of = match &symbol.container {
+            Some(container) => format!(" of {}", bound::line(&bound::sanitise(container), LINE)),
+            None => String::new(),
+        };
+        let at = match place.as_ref().map(|place| (&place.at, place.line)) {
+            None => String::new(),
+            // The file of all of them is known.
+            Some((At::File(_), number)) if symbol.uri.is_none() => format!(":{number}"),
+            Some((At::File(path), number)) => format!("{}:{number}", paths::show(workspace, path)),
+            Some((At::Virtual(uri), number)) => format!("{}:{number}", bound::sanitise(uri)),
+        };
+        text += &format!("{indent}{at} {} {name}{of}\n", symbol.kind);
+    }
+    if symbols.found.is_empty() {
+        text += "no symbols\n";
+    }
+    let shown = symbols.found.len();
+    if let Some(note) = bound::list_note(shown, symbols.total, "narrow `query`, or read the file") {
+        text += &format!("{note}\n");
+    }
+    for error in &symbols.errors {
+        text += &format!("{error}\n");
+    }
+    text += &incomplete(&symbols.servers.join(", "), symbols.at_work.as_deref());
+    let each = |Found { symbol, place }: &Found| {
+        json!({
+            "name": symbol.name,
+            "kind": symbol.kind,
+            "container": symbol.container,
+            "depth": symbol.depth,
+            "place": place.as_ref().map(|place| details(workspace, place)),
+        })
+    };
+    Output::text(text.trim_end())
+        .with_truncated(symbols.total > shown)
+        .with_details(json!({
+            "symbols": symbols.found.iter().map(each).collect::<Vec<_>>(),
+            "total": symbols.total,
+            "servers": symbols.servers,
+            "at_work": symbols.at_work,
+        }))
+}
+
+/// How the servers are.
+pub(crate) fn status(workspace: &Path, statuses: &Statuses) -> Output {
+    let mut text = String::new();
+    for status in &statuses.started {
+        let root = paths::show(workspace, &status.root);
+        text += &format!("{} for {root}: {}", status.name, status.state);
+        if status.starts > 1 {
+            text += &format!(" (started {} times)", status.starts);
+        }
+        text.push('\n');
+    }
+    if statuses.started.is_empty() {
+        text += "no server was started yet: they start when they are needed first\n";
+    }
+    for (name, problem) in &statuses.for_file {
+        match problem {
+            None => text += &format!("{name}: can serve the file\n"),
+            Some(problem) => text += &format!("{name}: {problem}\n"),
+        }
+    }
+    let each = |status: &crate::supervisor::Status| {
+        json!({
+            "id": status.id,
+            "name": status.name,
+            "root": paths::show(workspace, &status.root),
+            "state": status.state.to_string(),
+            "starts": status.starts,
+        })
+    };
+    let details = json!({
+        "servers": statuses.started.iter().map(each).collect::<Vec<_>>(),
+    });
+    Output::text(bound::sanitise(text.trim_end()).into_owned()).with_details(details)
+}

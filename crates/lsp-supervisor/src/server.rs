@@ -1,0 +1,97 @@
+//! A running server: its process, and the connection to it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use terret_launch::{Child, Command, Enclosure, Environment, Input, Ladder, Output, Usable};
+
+use crate::catalog::Entry;
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+
+/// How much of what it writes to its standard error is kept.
+const WORDS: usize = 16 << 10;
+/// How many lines of that are told.
+const LAST_WORDS: usize = 12;
+/// How long to wait for a program whose connection has ended to end itself, so that it can be told how.
+const END: Duration = Duration::from_millis(500);
+
+/// What servers are started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Surroundings {
+    pub(crate) environment: Environment,
+    pub(crate) enclosure: Option<Arc<dyn Enclosure>>,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    client: Client,
+    child: Child,
+}
+
+impl Server {
+    /// Starts a server and initializes it. Safe to cancel: the program is killed.
+    pub(crate) async fn start(
+        entry: &Arc<Entry>,
+        usable: &Usable,
+        surroundings: &Surroundings,
+    ) -> Result<Self, Error> {
+        let not_started = |why: String| {
+            let server = entry.spec().name.clone();
+            Error::new(ErrorKind::NotStarted { server, why })
+        };
+        let mut command = Command::new(usable.program(), usable.root(), &surroundings.environment)
+            .args(&entry.spec().args)
+            .stdin(Input::Piped)
+            .stdout(Output::Piped)
+            .stderr(Output::Drained(WORDS));
+        if let Some(enclosure) = &surroundings.enclosure {
+            command = command.enclosed_in(Arc::clone(enclosure));
+        }
+        let spawned = command.spawn().await;
+        let mut child = spawned.map_err(|error| not_started(error.to_string()))?;
+        let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {
+            return Err(not_started("it has no pipes".to_owned()));
+        };
+        let connect = Client::connect(stdout, stdin, Arc::clone(entry), usable.root());
+        match connect.await {
+            Ok(client) => Ok(Self { client, child }),
+            Err(error) => {
+                // How it ended says more than that its output did.
+                let _ = tokio::time::timeout(END, child.exited()).await;
+                Err(match child.last_words(LAST_WORDS) {
+                    Some(words) => not_started(words),
+                    None => error,
+                })
+            }
+        }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Why it can answer no more, with its last words; absent while it can.
+    pub(crate) async fn ended(&self) -> Option<String> {
+        let closed = self.client.closed()?;
+        let _ = tokio::time::timeout(END, self.child.exited()).await;
+        Some(self.child.last_words(LAST_WORDS).unwrap_or(closed))
+    }
+
+    /// Ends it, politely if it can be.
+    pub(crate) async fn stop(mut self) {
+        let ask = self.client.shut_down();
+        // That nothing is left is the promise of the ladder; how it went is of no use to anybody here.
+        let _ = self.child.stop(ask, &Ladder::default()).await;
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.client.root()
+    }
+}

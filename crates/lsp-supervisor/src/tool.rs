@@ -1,0 +1,141 @@
+//! The tools.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use terret_tiers::{
+    CallContext, ErrorKind as ToolErrorKind, Output, Tier, Tool, ToolError, ToolSpec, bound, paths,
+};
+
+use crate::args::LspArgs;
+use crate::error::ErrorKind;
+use crate::ops::{Context, Op, OpError};
+use crate::render;
+use crate::supervisor::Supervisor;
+
+const DESCRIPTION: &str = "\
+Asks the language server of a file about code, with types and across files: where a symbol is declared or used, \
+what its type is, what implements it, its documentation, the symbols of a file or of the workspace. Use it where \
+names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. \
+Returns `path:line: text` for each place. \
+Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}";
+
+/// The tool `lsp`.
+pub struct Lsp {
+    spec: ToolSpec,
+    supervisor: Supervisor,
+}
+
+impl Lsp {
+    fn new(supervisor: Supervisor) -> Self {
+        let spec = ToolSpec::new("lsp", Tier::Read, DESCRIPTION)
+            .parameters::<LspArgs>()
+            .hint("column", "say which symbol with `line` and `symbol`")
+            .hint("character", "say which symbol with `line` and `symbol`")
+            .hint("path", "the file is called `file`");
+        Self { spec, supervisor }
+    }
+
+    async fn run(&self, op: Op, context: &Context<'_>) -> Result<Output, OpError> {
+        let workspace = self.supervisor.workspace();
+        Ok(match op {
+            Op::Ask { question, target } => {
+                render::answer(workspace, &context.ask(question, target).await?)
+            }
+            Op::DocumentSymbols { file } => {
+                render::symbols(workspace, &context.document_symbols(&file).await?)
+            }
+            Op::WorkspaceSymbols { file, query } => {
+                let found = context.workspace_symbols(file.as_deref(), &query).await?;
+                render::symbols(workspace, &found)
+            }
+            Op::Status { file } => {
+                render::status(workspace, &context.status(file.as_deref()).await)
+            }
+            Op::Reload { file } => {
+                let ended = context.reload(file.as_deref()).await?;
+                Output::text(format!(
+                    "{ended} ended; a server starts again when it is needed"
+                ))
+            }
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for Lsp {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, arguments: Value, context: &CallContext) -> Result<Output, ToolError> {
+        let args: LspArgs = self.spec.parse(arguments)?;
+        let op = args.op(self.supervisor.workspace())?;
+        let progress = |message: &str| context.progress(message);
+        let work = Context {
+            supervisor: &self.supervisor,
+            progress: &progress,
+        };
+        let late = async {
+            match context.remaining() {
+                Some(left) => tokio::time::sleep(left).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = context.cancel().cancelled() => {}
+            () = late => {}
+            result = self.run(op, &work) => {
+                return result.map_err(|error| tool_error(error, &self.supervisor));
+            }
+        }
+        let interrupted = ToolError::timed_out("the deadline of the call has passed");
+        Err(context.interrupted().unwrap_or(interrupted))
+    }
+}
+
+impl Supervisor {
+    /// The tools, in the order in which they are listed.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        vec![Arc::new(Lsp::new(self.clone()))]
+    }
+}
+
+fn tool_error(error: OpError, supervisor: &Supervisor) -> ToolError {
+    let show = |path: &std::path::Path| paths::show(supervisor.workspace(), path);
+    let (kind, message) = match error {
+        OpError::Place { file, why } => {
+            let kind = match why {
+                crate::address::Unaddressed::Ambiguous { .. } => ToolErrorKind::Ambiguous,
+                _ => ToolErrorKind::NotFound,
+            };
+            (kind, format!("{}: {why}", show(&file)))
+        }
+        OpError::NoServer { file, reasons } => {
+            let mut message = format!("no language server can answer for {}", show(&file));
+            if reasons.is_empty() {
+                message += ": none is known for such a file";
+            }
+            for (name, why) in reasons {
+                message += &format!("\n  {name}: {why}");
+            }
+            (ToolErrorKind::Unavailable, message)
+        }
+        OpError::Server(errors) => {
+            let kind = match errors.first().map(crate::error::Error::kind) {
+                Some(ErrorKind::File { .. } | ErrorKind::NoText { .. }) => ToolErrorKind::NotFound,
+                Some(ErrorKind::TimedOut { .. }) => ToolErrorKind::TimedOut,
+                Some(ErrorKind::NotStarted { .. } | ErrorKind::Unsupported { .. }) => {
+                    ToolErrorKind::Unavailable
+                }
+                _ => ToolErrorKind::Failed,
+            };
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            (kind, lines.join("\n"))
+        }
+    };
+    ToolError::new(kind, bound::sanitise(&message))
+}
