@@ -113,7 +113,7 @@ fn see(
     let mut of = format!("{program:?}");
     for set in program.sets() {
         match &sets[set] {
-            Ok(stamp) => of += &stamp.identity(),
+            Ok(stamp) => of += &format!(" {set} {:?}", stamp.at),
             Err(error) => bail!("{error}"),
         }
     }

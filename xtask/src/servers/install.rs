@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,7 @@ pub(super) struct Stamp {
     from: String,
     /// Packages and their versions.
     packages: Vec<(String, String)>,
+    pub(super) at: SystemTime,
     pub(super) bytes: u64,
     pub(super) seconds: f64,
 }
@@ -41,11 +42,6 @@ impl Stamp {
 
     pub(super) fn version(&self) -> &str {
         self.packages.first().map_or("", |(_, version)| version)
-    }
-
-    /// Something that differs if anything else was installed.
-    pub(super) fn identity(&self) -> String {
-        format!("{}{:?}{}", self.of, self.packages, self.seconds)
     }
 }
 
@@ -97,6 +93,7 @@ impl<'a> Installer<'a> {
             of,
             from,
             packages,
+            at: SystemTime::now(),
             bytes: bytes(&half)?,
             seconds: begun.elapsed().as_secs_f64(),
         };
@@ -327,6 +324,7 @@ mod tests {
             of: installer.origin(&old.sets[0]).expect("the files are there"),
             from: "npm".to_owned(),
             packages: vec![("-".to_owned(), "1.0.0".to_owned())],
+            at: SystemTime::UNIX_EPOCH,
             bytes: 1,
             seconds: 2.0,
         };
