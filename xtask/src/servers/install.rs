@@ -60,15 +60,14 @@ impl<'a> Installer<'a> {
     /// Throws away what another run did not get to its end; the folder has to be locked.
     pub(super) fn new(table: &'a Table, folder: &'a Path, data: PathBuf) -> Result<Installer<'a>> {
         let halves = folder.join("half");
-        if halves.exists() {
-            fs::remove_dir_all(&halves).context("what an earlier run left")?;
-        }
+        // A child of a run that was killed may still write there; the next run throws that away.
+        _ = fs::remove_dir_all(&halves);
         fs::create_dir_all(&halves).context("a folder for what is not whole yet")?;
         Ok(Installer {
             table,
             folder,
             data,
-            // Its own name: a child of the run that was ended may still write to that of its own.
+            // A name of its own, for the same reason.
             half: TempDir::new_in(&halves).context("a folder for what is not whole yet")?,
             apt: OnceCell::new(),
         })
