@@ -235,3 +235,85 @@ fn totals(all: usize, missing: &[&str], require: bool) -> (Totals, String) {
     };
     (totals, note)
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    fn program(name: &str) -> Program {
+        Program {
+            name: name.to_owned(),
+            command: vec![format!("{{a}}/{name}")],
+            env: BTreeMap::new(),
+            path: Vec::new(),
+            version: vec!["{a}/it".to_owned()],
+            tool: true,
+        }
+    }
+
+    fn stamp(at: u64) -> Stamp {
+        let text = format!(
+            "{{\"of\": \"\", \"from\": \"npm\", \"packages\": [[\"a\", \"1.0\"]], \
+             \"at\": {{\"secs_since_epoch\": {at}, \"nanos_since_epoch\": 0}}, \
+             \"bytes\": 1234567, \"seconds\": 2.0}}"
+        );
+        serde_json::from_str(&text).expect("a stamp")
+    }
+
+    #[test]
+    fn a_program_is_checked_once_an_installation() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("a/it");
+        fs::create_dir(folder.path().join("a")).expect("made");
+        std::os::unix::fs::symlink("/bin/sh", &file).expect("linked");
+        let mut sets = Sets::from([("a", Ok(stamp(1)))]);
+        let see = |sets: &Sets<'_>, known| see(&program("it"), sets, folder.path(), known);
+        let seen = see(&sets, None).expect("it works");
+        fs::remove_file(&file).expect("removed");
+        let seen = see(&sets, Some(seen)).expect("it is known to work");
+        sets.insert("a", Ok(stamp(2)));
+        see(&sets, Some(seen))
+            .err()
+            .expect("another, which is gone");
+        sets.insert("a", Err("no network".to_owned()));
+        let error = see(&sets, None).err().expect("no set");
+        assert_eq!(error.to_string(), "no network");
+    }
+
+    #[test]
+    fn a_set_counts_once() {
+        let (one, two) = (program("one"), program("two"));
+        let checked = |version: &str| Checked {
+            of: String::new(),
+            version: version.to_owned(),
+        };
+        let all = [("one", ""), ("two", "2.0")];
+        let all = all.map(|(name, version)| (name.to_owned(), checked(version)));
+        let missing = program("three");
+        let sets = Sets::from([
+            ("a", Ok(stamp(1))),
+            ("b", Ok(stamp(1))),
+            ("c", Err(String::new())),
+        ]);
+        expect![[r#"
+            name                        version              MB      s  from
+            one                         (1.0)               1.2    2.0  npm: a 1.0
+            two                         2.0                             npm: a 1.0
+            b                           1.0                 1.2    2.0  npm: a 1.0
+            all                                             2.5    4.0
+        "#]]
+        .assert_eq(&rows(&[&one, &two, &missing], &all.into(), &sets));
+    }
+
+    #[test]
+    fn what_is_missing_is_a_failure_where_it_is_required() {
+        for (require, totals_of_one) in [(true, Totals::FAILED), (false, Totals::SKIPPED)] {
+            let (found, note) = totals(1, &["a"], require);
+            assert_eq!(found, totals_of_one);
+            assert_eq!(note, "missing: a");
+        }
+        assert_eq!(totals(1, &[], true), (Totals::PASSED, String::new()));
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -11,12 +11,13 @@ use crate::shell::{self, Shell};
 
 const ARCHIVE: &str = "http://deb.debian.org/debian/";
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+const CONFIG: &str = "apt.conf";
 /// What nobody reads here.
 const WITHOUT: &[&str] = &["./usr/share/doc", "./usr/share/locale", "./usr/share/man"];
 
 pub(super) struct Apt {
+    /// In the folder of its state.
     shell: Shell,
-    options: Vec<String>,
 }
 
 impl Apt {
@@ -33,36 +34,34 @@ impl Apt {
         fs::write(folder.join("sources.list"), source).context("the state of apt")?;
         let at = |name: &str| folder.join(name).display().to_string();
         let options = [
-            format!("Dir::Etc::sourcelist={}", at("sources.list")),
-            "Dir::Etc::sourceparts=/dev/null".to_owned(),
-            // Another suite may be preferred for the machine.
-            "Dir::Etc::preferences=/dev/null".to_owned(),
-            "Dir::Etc::preferencesparts=/dev/null".to_owned(),
-            format!("Dir::State={}", at("")),
-            format!("Dir::State::lists={}", at("lists")),
+            ("Dir::Etc::sourcelist", at("sources.list")),
+            ("Dir::Etc::sourceparts", "/dev/null".to_owned()),
+            // The machine may prefer another suite.
+            ("Dir::Etc::preferences", "/dev/null".to_owned()),
+            ("Dir::Etc::preferencesparts", "/dev/null".to_owned()),
+            ("Dir::State", at("")),
+            ("Dir::State::lists", at("lists")),
             // Nothing is there, so that all that a package depends on comes along.
-            "Dir::State::status=/dev/null".to_owned(),
-            format!("Dir::Cache={}", at("cache")),
+            ("Dir::State::status", "/dev/null".to_owned()),
+            ("Dir::Cache", at("cache")),
             // As root, apt would fetch as a user who may not write here.
-            "APT::Sandbox::User=root".to_owned(),
-            "Acquire::Languages=none".to_owned(),
+            ("APT::Sandbox::User", "root".to_owned()),
+            ("Acquire::Languages", "none".to_owned()),
         ];
-        let apt = Apt {
-            shell,
-            options: options.into(),
-        };
-        apt.run(&["update"], &[])?;
+        let options = options.map(|(name, value)| format!("{name} \"{value}\";\n"));
+        fs::write(folder.join(CONFIG), options.concat()).context("the state of apt")?;
+        let apt = Apt { shell };
+        shell::read(apt.command(&["update"]))?;
         Ok(apt)
     }
 
     /// Fetches packages with all that they depend on.
     pub(super) fn fetch(&self, packages: &[String], to: &Path) -> Result<Vec<PathBuf>> {
         fs::create_dir_all(to.join("partial")).context("a folder for packages")?;
-        let archives = format!("Dir::Cache::archives={}", to.display());
-        let mut words = vec!["install", "--yes", "--no-install-recommends"];
-        words.push("--download-only");
-        words.extend(packages.iter().map(String::as_str));
-        self.run(&words, &[archives])?;
+        let mut command = self.command(&["--yes", "--no-install-recommends", "--download-only"]);
+        command.arg(format!("-oDir::Cache::archives={}", to.display()));
+        command.arg("install").args(packages);
+        shell::read(command)?;
         let mut found = Vec::new();
         for item in fs::read_dir(to).context("a folder for packages")? {
             let path = item.context("a folder for packages")?.path();
@@ -74,13 +73,11 @@ impl Apt {
         Ok(found)
     }
 
-    fn run(&self, words: &[&str], more: &[String]) -> Result<()> {
-        let mut command = self.shell.command("apt-get", &["-qq"]);
-        for option in self.options.iter().chain(more) {
-            command.args(["-o", option]);
-        }
+    fn command(&self, words: &[&str]) -> Command {
+        // Read last, so that nothing of the machine's own settings stands above it.
+        let mut command = self.shell.command("apt-get", &["-qq", "-c", CONFIG]);
         command.args(words);
-        shell::read(command).map(drop)
+        command
     }
 }
 

@@ -131,10 +131,15 @@ impl<'a> Installer<'a> {
             Install::PyPI => {
                 let requirements = self.data.join(format!("{}.txt", set.name));
                 let mut pip = shell.command("python3", &["-m", "pip", "install", "--quiet"]);
-                pip.args(["--disable-pip-version-check", "--root-user-action=ignore"])
-                    .args(["--no-deps", "--only-binary=:all:", "--no-compile"])
-                    .args(["--require-hashes", "--target", ".", "--requirement"])
-                    .arg(&requirements);
+                pip.args([
+                    "--disable-pip-version-check",
+                    "--no-compile",
+                    "--target",
+                    ".",
+                ])
+                .args(["--no-deps", "--only-binary=:all:", "--require-hashes"])
+                .arg("--requirement")
+                .arg(&requirements);
                 shell::read(pip)?;
                 let text = self.pinned(&format!("{}.txt", set.name))?;
                 Ok(("PyPI".to_owned(), required(&text)))
@@ -311,12 +316,12 @@ mod tests {
         };
         pin("1.0.0");
         fs::write(data.join("a/package-lock.json"), "{}").expect("written");
-        let table = |hint: &str| -> Table {
-            let set = "[[set]]\nname = 'a'\ninstall = { from = 'npm' }\n";
-            toml::from_str(&format!("suite = ''\nprogram = []\n{set}hint = '{hint}'"))
-                .expect("a table")
+        let table = |install: &str| -> Table {
+            let set = format!("[[set]]\nname = 'a'\ninstall = {install}\n");
+            toml::from_str(&format!("suite = ''\nprogram = []\n{set}")).expect("a table")
         };
-        let (old, new) = (table(""), table("another"));
+        let old = table("{ from = 'npm' }");
+        let new = table("{ from = 'debian', packages = ['-'] }");
         let installer = Installer::new(&old, &to, data.clone()).expect("a folder");
         assert!(!to.join("half/of-another-run").exists());
         let stamp = Stamp {

@@ -26,7 +26,7 @@ pub(super) struct Set {
     pub(super) name: String,
     pub(super) install: Install,
     /// What a person can do where it is not to be had.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub(super) hint: String,
 }
 
