@@ -6,7 +6,7 @@ mod install;
 mod listing;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -55,12 +55,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<(Totals, S
     let data = workspace.root.join("xtask/data/servers");
     let installer = Installer::new(&table, &folder, data)?;
 
-    let mut sets = Sets::new();
-    for name in chosen.iter().flat_map(|program| program.sets()) {
-        if !sets.contains_key(name) {
-            sets.insert(name, get(&table, &installer, name));
-        }
-    }
+    let sets = install(&table, &installer, &chosen);
     let mut checked = read(&folder);
     let mut missing = Vec::new();
     for program in &chosen {
@@ -73,13 +68,11 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<(Totals, S
                 missing.push(program.name.as_str());
             }
         }
-        save(&folder, &checked)?;
+        save(&folder, installer.half(), &checked)?;
     }
-    let there = table.chosen(&[])?.into_iter();
-    let there: Vec<_> = there
-        .filter(|program| checked.contains_key(&program.name))
-        .collect();
-    listing::write(&folder, &there)?;
+    let mut there = table.chosen(&[])?;
+    there.retain(|program| checked.contains_key(&program.name));
+    listing::write(&folder, installer.half(), &there)?;
     print!("{}", rows(&chosen, &checked, &sets));
     println!("they are in {}", folder.display());
     Ok(totals(chosen.len(), &missing, options.require))
@@ -95,12 +88,17 @@ fn folder(workspace: &Workspace) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn get(table: &Table, installer: &Installer<'_>, name: &str) -> Result<Stamp, String> {
-    let set = table.set(name).map_err(|error| error.to_string())?;
-    installer.get(set).map_err(|error| match set.hint.as_str() {
-        "" => format!("{error:#}"),
-        hint => format!("{error:#}\n  {hint}"),
-    })
+/// All sets of these programs; one that can't be had stops no other.
+fn install<'a>(table: &Table, installer: &Installer<'_>, programs: &[&'a Program]) -> Sets<'a> {
+    let names: BTreeSet<_> = programs.iter().flat_map(|program| program.sets()).collect();
+    let get = |name: &str| {
+        let set = table.set(name).map_err(|error| error.to_string())?;
+        installer.get(set).map_err(|error| match set.hint.as_str() {
+            "" => format!("{error:#}"),
+            hint => format!("{error:#}\n  {hint}"),
+        })
+    };
+    names.into_iter().map(|name| (name, get(name))).collect()
 }
 
 /// Sees whether a program works, unless just this one is known to.
@@ -169,8 +167,8 @@ fn read(folder: &Path) -> BTreeMap<String, Checked> {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-fn save(folder: &Path, checked: &BTreeMap<String, Checked>) -> Result<()> {
-    let half = folder.join("half").join(CHECKED);
+fn save(folder: &Path, half: &Path, checked: &BTreeMap<String, Checked>) -> Result<()> {
+    let half = half.join(CHECKED);
     fs::write(&half, serde_json::to_vec_pretty(checked)?).context(CHECKED)?;
     fs::rename(&half, folder.join(CHECKED)).context(CHECKED)
 }
@@ -208,7 +206,7 @@ fn rows(programs: &[&Program], checked: &BTreeMap<String, Checked>, sets: &Sets<
     }
     let all = || sets.values().flatten();
     let size: u64 = all().map(|stamp| stamp.bytes).sum();
-    let seconds: f64 = all().map(|stamp| stamp.seconds).sum();
+    let seconds = all().fold(0.0, |sum, stamp| sum + stamp.seconds);
     text += &format!(
         "{:<27} {:<15} {:>7.1} {seconds:>6.1}\n",
         "all",

@@ -27,10 +27,8 @@ impl Apt {
             fs::create_dir_all(folder.join(inner)).context("the state of apt")?;
         }
         let shell = Shell::new(folder);
-        let source = format!(
-            "deb [signed-by={KEYRING}] {} {suite} main\n",
-            archive(&shell)
-        );
+        let archive = archive(&shell);
+        let source = format!("deb [signed-by={KEYRING}] {archive} {suite} main\n");
         fs::write(folder.join("sources.list"), source).context("the state of apt")?;
         let at = |name: &str| folder.join(name).display().to_string();
         let options = [
@@ -47,6 +45,8 @@ impl Apt {
             // As root, apt would fetch as a user who may not write here.
             ("APT::Sandbox::User", "root".to_owned()),
             ("Acquire::Languages", "none".to_owned()),
+            // Lists that can't be had are a warning else, and what fails is some package later.
+            ("APT::Update::Error-Mode", "any".to_owned()),
         ];
         let options = options.map(|(name, value)| format!("{name} \"{value}\";\n"));
         fs::write(folder.join(CONFIG), options.concat()).context("the state of apt")?;
@@ -100,13 +100,9 @@ pub(super) fn unpack(package: &Path, to: &Path, only: &[String], without: &[Stri
         .context("dpkg-deb")?;
     let mut tar = shell.command("tar", &["--extract", "--no-same-owner", "--wildcards"]);
     let without = without.iter().map(String::as_str);
-    tar.args(
-        WITHOUT
-            .iter()
-            .copied()
-            .chain(without)
-            .map(|part| format!("--exclude={part}")),
-    );
+    for part in WITHOUT.iter().copied().chain(without) {
+        tar.arg(format!("--exclude={part}"));
+    }
     tar.args(only).stdin(from.stdout.take().context("a pipe")?);
     let unpacked = shell::read(tar);
     // It ends as soon as nobody reads it.

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
@@ -81,13 +81,13 @@ pub(super) fn version(mut command: Command, deadline: Duration) -> Result<String
             break status;
         }
         if begun.elapsed() > deadline {
-            let late = Err(anyhow::anyhow!("no end after {deadline:?}"));
+            let late = Err(anyhow!("no end after {deadline:?}"));
             return running.explain(late);
         }
         thread::sleep(Duration::from_millis(10));
     };
     if !status.success() {
-        return running.explain(Err(anyhow::anyhow!("{status}")));
+        return running.explain(Err(anyhow!("{status}")));
     }
     let mut text = String::new();
     output.rewind().context("what it printed")?;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -73,6 +73,11 @@ impl<'a> Installer<'a> {
         })
     }
 
+    /// A folder beside the sets for what is not whole yet, which goes with this.
+    pub(super) fn half(&self) -> &Path {
+        self.half.path()
+    }
+
     /// The set as it is there, or is now.
     pub(super) fn get(&self, set: &Set) -> Result<Stamp> {
         let of = self.origin(set)?;
@@ -129,17 +134,11 @@ impl<'a> Installer<'a> {
         let shell = Shell::new(half);
         match &set.install {
             Install::PyPI => {
-                let requirements = self.data.join(format!("{}.txt", set.name));
                 let mut pip = shell.command("python3", &["-m", "pip", "install", "--quiet"]);
-                pip.args([
-                    "--disable-pip-version-check",
-                    "--no-compile",
-                    "--target",
-                    ".",
-                ])
-                .args(["--no-deps", "--only-binary=:all:", "--require-hashes"])
-                .arg("--requirement")
-                .arg(&requirements);
+                pip.args(["--disable-pip-version-check", "--no-compile"])
+                    .args(["--no-deps", "--only-binary=:all:", "--require-hashes"])
+                    .args(["--target", ".", "--requirement"])
+                    .arg(self.data.join(format!("{}.txt", set.name)));
                 shell::read(pip)?;
                 let text = self.pinned(&format!("{}.txt", set.name))?;
                 Ok(("PyPI".to_owned(), required(&text)))
@@ -166,7 +165,7 @@ impl<'a> Installer<'a> {
         let apt = self.apt.get_or_init(|| {
             Apt::open(&state, &self.table.suite).map_err(|error| format!("{error:#}"))
         });
-        let apt = apt.as_ref().map_err(|error| anyhow::anyhow!("{error}"))?;
+        let apt = apt.as_ref().map_err(|error| anyhow!("{error}"))?;
         let packages = half.with_extension("debs");
         let files = apt.fetch(&debian.packages, &packages)?;
         for file in &files {

@@ -11,15 +11,15 @@ use anyhow::{Context, Result};
 use super::table::Program;
 use crate::shell::quote;
 
-/// Tells of these programs, which work, and of no others.
-pub(super) fn write(folder: &Path, programs: &[&Program]) -> Result<()> {
+/// Tells of these programs, which work, and of no others. A file is made in `half` first, so that a test
+/// that runs meanwhile always finds a whole one.
+pub(super) fn write(folder: &Path, half: &Path, programs: &[&Program]) -> Result<()> {
     let bin = folder.join("bin");
     fs::create_dir_all(&bin).context("bin")?;
     let mut names = BTreeSet::new();
     for program in programs.iter().map(|program| program.at(folder)) {
         for (name, file) in files(&program) {
-            // Beside the other name first: a test that runs meanwhile always finds a whole file.
-            let half = folder.join("half").join(&name);
+            let half = half.join(&name);
             match script(&program, &file) {
                 None => symlink(&file, &half).with_context(|| name.clone())?,
                 Some(script) => {
@@ -38,7 +38,7 @@ pub(super) fn write(folder: &Path, programs: &[&Program]) -> Result<()> {
             fs::remove_file(item.path()).context("bin")?;
         }
     }
-    let half = folder.join("half/env.json");
+    let half = half.join("env.json");
     fs::write(&half, listing(folder, programs)?).context("env.json")?;
     fs::rename(half, folder.join("env.json")).context("env.json")
 }
@@ -120,20 +120,23 @@ mod tests {
             names.sort();
             names
         };
-        fs::create_dir(folder.join("half")).expect("made");
-        write(folder, &all).expect("written");
+        let half = folder.join("half");
+        fs::create_dir(&half).expect("made");
+        write(folder, &half, &all).expect("written");
         assert!(names().len() > all.len() - 2);
-        write(folder, &[named("gopls"), named("pyright")]).expect("written");
+        write(folder, &half, &[named("gopls"), named("pyright")]).expect("written");
         assert_eq!(names(), ["gopls", "pyright", "pyright-langserver"]);
         let text = |name: &str| {
             let text = fs::read_to_string(folder.join(name)).expect("it is there");
             text.replace(&*folder.to_string_lossy(), "T")
         };
-        expect![[r#"
+        expect![[r##"
             #!/bin/sh
+            export GOPROXY=off
+            export GOTOOLCHAIN=local
             export PATH=T/go/go/bin:"$PATH"
             exec T/gopls/usr/bin/gopls "$@"
-        "#]]
+        "##]]
         .assert_eq(&text("bin/gopls"));
         expect![[r#"
             {
@@ -141,7 +144,10 @@ mod tests {
                 "command": [
                   "T/gopls/usr/bin/gopls"
                 ],
-                "env": {},
+                "env": {
+                  "GOPROXY": "off",
+                  "GOTOOLCHAIN": "local"
+                },
                 "path": [
                   "T/go/go/bin"
                 ]
