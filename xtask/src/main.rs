@@ -19,6 +19,7 @@ mod package;
 mod readme;
 mod registry;
 mod report;
+mod servers;
 mod shell;
 mod soak;
 mod test;
@@ -84,6 +85,17 @@ enum Task {
         #[arg(long)]
         save: bool,
     },
+    /// Installs the language servers that tests talk with, and sees that they work
+    Servers {
+        /// Which programs; all of them if none is named
+        names: Vec<String>,
+        /// Fail where one can't be had, as with CI=true
+        #[arg(long)]
+        require: bool,
+        /// Check those anew, too, that are known to work
+        #[arg(long)]
+        check: bool,
+    },
     /// Checks that the tests named in docs/catalogue exist
     Catalogue,
 }
@@ -123,8 +135,7 @@ fn run(task: Task) -> Result<bool> {
     let mut report = Report::new();
     match task {
         Task::Test { ci } => {
-            let ci = ci || std::env::var("CI").is_ok_and(|value| value == "true" || value == "1");
-            test::run(workspace, ci, &mut report)?;
+            test::run(workspace, ci || in_ci(), &mut report)?;
         }
         Task::Lint => lint::run(&workspace, &mut report),
         Task::Boundaries => report.check("boundaries", || boundaries::run(&workspace)),
@@ -147,6 +158,18 @@ fn run(task: Task) -> Result<bool> {
             diff::show(&unexplained);
             return Ok(unexplained.is_empty());
         }
+        Task::Servers {
+            names,
+            require,
+            check,
+        } => {
+            let options = servers::Options {
+                names,
+                require: require || in_ci(),
+                check,
+            };
+            report.step("servers", || servers::run(&workspace, &options));
+        }
         Task::Soak { proofs, save } => soak::run(&workspace, &proofs, save, &mut report),
         Task::Bench { family, runs, then } => {
             let problems = bench::run(&workspace, family, runs, then.chosen())?;
@@ -155,6 +178,11 @@ fn run(task: Task) -> Result<bool> {
         }
     }
     Ok(report.close())
+}
+
+/// Whether nobody is there to read what is missing.
+fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }
 
 impl Then {

@@ -169,7 +169,8 @@ pub(crate) fn line(command: &Command) -> String {
         .join(" ")
 }
 
-fn quote(word: &str) -> String {
+/// A word as a shell reads it.
+pub(crate) fn quote(word: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "-_=./:,@%+".contains(char);
     match !word.is_empty() && word.chars().all(plain) {
         true => word.to_owned(),
