@@ -46,7 +46,9 @@ pub(crate) struct Options {
     pub(crate) mib: Option<u64>,
     /// Only these languages; all of them when empty.
     pub(crate) languages: Vec<String>,
-    /// Write the figures to docs; those of other languages stay.
+    /// Only the patterns that had differences without a reason when the figures were saved last.
+    pub(crate) open: bool,
+    /// Write the figures to docs; those of what was not run stay.
     pub(crate) save: bool,
 }
 
@@ -73,9 +75,19 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
     {
         bail!("no patterns of {unknown}");
     }
+    let saved = saved(workspace)?;
+    let open: Vec<(&str, &str)> = saved.iter().flat_map(Figures::open).collect();
+    let is_wanted =
+        |name: &str, pattern: &Pattern| !options.open || open.contains(&(name, pattern.text()));
     let chosen: Vec<_> = languages
         .iter()
         .filter(|(name, _)| options.languages.is_empty() || options.languages.contains(name))
+        .filter(|(name, language)| {
+            language
+                .patterns
+                .iter()
+                .any(|pattern| is_wanted(name, pattern))
+        })
         .collect();
     let trees: BTreeSet<&str> = chosen
         .iter()
@@ -99,8 +111,11 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
         let begun = Instant::now();
         let samples = scratch.join("samples").join(name);
         _ = fs::remove_dir_all(&samples);
-        let mut rows: Vec<Row> = language
-            .patterns
+        let patterns = language.patterns.iter();
+        let patterns: Vec<&Pattern> = patterns
+            .filter(|pattern| is_wanted(name, pattern))
+            .collect();
+        let mut rows: Vec<Row> = patterns
             .iter()
             .map(|pattern| Row::new(name, pattern.text()))
             .collect();
@@ -122,7 +137,7 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
                 shell: Shell::new(&to),
                 path: path.clone(),
             };
-            for (pattern, row) in language.patterns.iter().zip(&mut rows) {
+            for (pattern, row) in patterns.iter().copied().zip(&mut rows) {
                 eprintln!("{name}, {}: {:?}", corpus.name, pattern.text());
                 let differences = compare(&programs, name, pattern, row)?;
                 unexplained.extend(differences.unexplained);
@@ -140,15 +155,17 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
             }
         }
         figures.rows.extend(rows);
-        figures
-            .seconds
-            .insert(name.clone(), begun.elapsed().as_secs());
+        // A part of the patterns does not tell how long all take.
+        let known = saved.as_ref().and_then(|saved| saved.seconds.get(name));
+        let seconds = begun.elapsed().as_secs();
+        let seconds = known.filter(|_| options.open).copied().unwrap_or(seconds);
+        figures.seconds.insert(name.clone(), seconds);
         fs::remove_dir_all(&samples).context("the samples")?;
     }
     if options.save {
         let file = workspace.root.join(JSON);
-        if let Ok(text) = fs::read_to_string(&file) {
-            figures.keep(serde_json::from_str(&text).context(JSON)?);
+        if let Some(saved) = saved {
+            figures.keep(saved, &languages);
         }
         fs::create_dir_all(file.parent().context("it is in a folder")?)?;
         let text = serde_json::to_string_pretty(&figures)? + "\n";
@@ -165,10 +182,17 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<Vec<String
     Ok(unexplained)
 }
 
+/// The figures that were saved last, if any were.
+fn saved(workspace: &Workspace) -> Result<Option<Figures>> {
+    match fs::read_to_string(workspace.root.join(JSON)) {
+        Ok(text) => Ok(Some(serde_json::from_str(&text).context(JSON)?)),
+        Err(_) => Ok(None),
+    }
+}
+
 /// What is wrong with the tables in docs; it runs nothing.
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
-    let text = fs::read_to_string(workspace.root.join(JSON)).context(JSON)?;
-    let figures: Figures = serde_json::from_str(&text).context(JSON)?;
+    let figures = saved(workspace)?.context(JSON)?;
     let mut problems = figures.problems(&patterns::read()?);
     problems.extend(page::problems(
         workspace,

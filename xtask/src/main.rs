@@ -73,6 +73,9 @@ enum Task {
         /// Take about so many MiB of each tree in place of all of it
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         mib: Option<u64>,
+        /// Run only the patterns that had differences without a reason when the figures were saved
+        #[arg(long)]
+        open: bool,
         /// Write the figures to docs/benchmarks.md
         #[arg(long)]
         save: bool,
@@ -147,11 +150,13 @@ fn run(task: Task) -> Result<bool> {
         Task::DiffStructural {
             languages,
             mib,
+            open,
             save,
         } => {
             let options = diff::Options {
                 mib,
                 languages,
+                open,
                 save,
             };
             let unexplained = diff::run(&workspace, &options)?;

@@ -12,7 +12,7 @@ use crate::libtest::{Reader, Targets};
 use crate::report::{Report, Totals};
 use crate::shell::{self, Shell};
 use crate::workspace::Workspace;
-use crate::{boundaries, catalogue, lint, package, soak, tools};
+use crate::{boundaries, catalogue, lint, package, servers, soak, tools};
 
 /// What the tests read to know that a missing tool is a failure; the kit has its meaning.
 const REQUIRE_TOOLS: &str = "TERRET_REQUIRE_TOOLS";
@@ -27,10 +27,17 @@ pub(crate) fn run(mut workspace: Workspace, ci: bool, report: &mut Report) -> Re
     report.step("tools", || {
         tools::install(&workspace.shell, &folder, tools::Task::Test, ci)
     });
-    let mut shell = workspace
-        .shell
-        .clone()
-        .prepend_path(&tools::bins(&folder))?;
+    report.step("servers", || {
+        let all = servers::Options {
+            names: Vec::new(),
+            require: ci,
+            check: false,
+        };
+        servers::run(&workspace, &all)
+    });
+    let mut path = tools::bins(&folder);
+    path.push(servers::bin(&workspace)?);
+    let mut shell = workspace.shell.clone().prepend_path(&path)?;
     if ci {
         shell = shell.set(REQUIRE_TOOLS, "1");
     }

@@ -34,6 +34,8 @@ pub struct LspArgs {
 #[schemars(inline)]
 #[non_exhaustive]
 pub enum Action {
+    /// What is wrong with `file`.
+    Diagnostics,
     /// Where the symbol is declared.
     Definition,
     /// Where the type of the symbol is declared.
@@ -64,6 +66,10 @@ impl LspArgs {
             Action::Hover => Question::Hover,
             Action::Status => return Ok(Op::Status { file }),
             Action::Reload => return Ok(Op::Reload { file }),
+            Action::Diagnostics => {
+                let file = file.ok_or_else(|| missing("`file`", "diagnostics"))?;
+                return Ok(Op::Diagnostics { file });
+            }
             Action::Symbols => {
                 return match (file, self.query) {
                     (Some(file), None) => Ok(Op::DocumentSymbols { file }),

@@ -217,13 +217,6 @@ impl Offered {
             save,
         }
     }
-
-    /// What it wants to be told of the files of the workspace, as it has registered it.
-    pub(crate) fn watchers(&self) -> impl Iterator<Item = &Value> {
-        let watched = |(method, _): &&(String, Value)| method == "workspace/didChangeWatchedFiles";
-        let all = self.registered.values().filter(watched);
-        all.flat_map(|(_, options)| options["watchers"].as_array().into_iter().flatten())
-    }
 }
 
 /// How a server wants to hear of documents.

@@ -17,7 +17,6 @@ use crate::documents::{self, Documents, Open};
 use crate::error::{Error, ErrorKind};
 use crate::inbound::{Heard, Inbound, State};
 use crate::position::Encoding;
-use crate::uri;
 
 /// The content has changed while the server thought (LSP).
 const CONTENT_MODIFIED: i64 = -32801;
@@ -50,6 +49,12 @@ pub(crate) struct Client {
     encoding: Encoding,
     started: Instant,
     documents: Mutex<Documents>,
+}
+
+/// How much work a server has told of by some time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    begun: u64,
 }
 
 impl Client {
@@ -88,7 +93,8 @@ impl Client {
         let text = |name: &str| answer["serverInfo"][name].as_str().map(str::to_owned);
         let client = Self {
             name: text("name").unwrap_or_else(|| spec.name.clone()),
-            version: text("version"),
+            // gopls has a whole document of JSON there.
+            version: text("version").filter(|version| version.len() < 60),
             root: root.to_owned(),
             started: Instant::now(),
             documents: Mutex::default(),
@@ -98,8 +104,7 @@ impl Client {
             peer,
         };
         client.notify("initialized", &json!({}))?;
-        let settings = client.entry.spec().settings.clone();
-        let params = json!({ "settings": settings });
+        let params = json!({ "settings": client.entry.spec().settings });
         client.notify("workspace/didChangeConfiguration", &params)?;
         Ok(client)
     }
@@ -274,29 +279,6 @@ impl Client {
         Ok(())
     }
 
-    /// Tells that a file was saved, if the server wants to hear that.
-    pub(crate) fn saved(&self, open: &Open) -> Result<(), Error> {
-        let Some(with_text) = self.heard.state().offered.sync().save else {
-            return Ok(());
-        };
-        let mut params = json!({ "textDocument": { "uri": open.uri } });
-        if with_text {
-            params["text"] = json!(open.text.as_str());
-        }
-        self.notify("textDocument/didSave", &params)
-    }
-
-    /// Tells that files were created (1), changed (2) or deleted (3).
-    pub(crate) fn files_changed<'a>(
-        &self,
-        changes: impl IntoIterator<Item = (&'a Path, u8)>,
-    ) -> Result<(), Error> {
-        let one = |(path, kind)| json!({ "uri": uri::of_path(path), "type": kind });
-        let changes: Vec<Value> = changes.into_iter().map(one).collect();
-        let params = json!({ "changes": changes });
-        self.notify("workspace/didChangeWatchedFiles", &params)
-    }
-
     /// Waits until the server has read its project, as far as it tells, and no longer than this; says whether it has.
     /// `progress` hears what it is at. Safe to cancel.
     pub(crate) async fn ready(&self, limit: Duration, progress: &(dyn Fn(&str) + Sync)) -> bool {
@@ -321,6 +303,27 @@ impl Client {
                 self.watching(until, progress, self.quiet()).await.is_some()
             }
         }
+    }
+
+    /// Waits until a server that tells of its work has done what an opened or changed document brings, and no longer than
+    /// this. Asked meanwhile, Dart's never answers.
+    pub(crate) async fn settled(&self, before: Work, limit: Duration) {
+        if self.entry.spec().diagnostics.ready != Ready::Progress {
+            return;
+        }
+        let until = Instant::now() + limit;
+        let begun = |state: &State| (state.begun > before.begun).then_some(());
+        let grace = (Instant::now() + GRACE).min(until);
+        if timeout_at(grace, self.heard.until(begun)).await.is_ok() {
+            let over = |state: &State| state.task().is_none().then_some(());
+            let _ = timeout_at(until, self.heard.until(over)).await;
+        }
+    }
+
+    /// How much work it has told of so far.
+    pub(crate) fn work(&self) -> Work {
+        let begun = self.heard.state().begun;
+        Work { begun }
     }
 
     /// Waits until it has told of no work for a while.
@@ -398,7 +401,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn questions_are_asked_again_where_the_server_wants_it() {
         let can = json!({ "hoverProvider": true });
-        let (mut server, client) = connected("gopls", Path::new("/r"), can).await;
+        let (mut server, client) = connected("clangd", Path::new("/r"), can).await;
         let serve = async {
             for (code, data) in [
                 (CONTENT_MODIFIED, json!(null)),
@@ -429,7 +432,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_question_has_a_bound_and_tells_what_the_server_is_at() {
         let can = json!({ "hoverProvider": true });
-        let (mut server, client) = connected("gopls", Path::new("/r"), can).await;
+        let (mut server, client) = connected("clangd", Path::new("/r"), can).await;
         let begin = json!({ "kind": "begin", "title": "Loading", "message": "3/9" });
         let params = json!({ "token": 1, "value": begin });
         let progress = json!({ "jsonrpc": "2.0", "method": "$/progress", "params": params });
@@ -458,21 +461,19 @@ mod tests {
 
     #[tokio::test]
     async fn documents_are_opened_and_follow_the_disk() {
-        let tree = Tree::new("//- /a.go\npackage a\n//- /b.bin\n");
+        let tree = Tree::new("//- /a.c\nint a;\n//- /b.bin\n");
         let can = json!({ "textDocumentSync": { "openClose": true, "change": 1, "save": true } });
-        let (mut server, client) = connected("gopls", &tree.root(), can).await;
-        let path = tree.root().join("a.go");
+        let (mut server, client) = connected("clangd", &tree.root(), can).await;
+        let path = tree.root().join("a.c");
         let open = client.open(&path).await.expect("it is opened");
         let told = server.receive().await;
-        assert_eq!(told["params"]["textDocument"]["languageId"], "go");
-        assert_eq!(told["params"]["textDocument"]["text"], "package a\n");
+        assert_eq!(told["params"]["textDocument"]["languageId"], "c");
+        assert_eq!(told["params"]["textDocument"]["text"], "int a;\n");
         assert!(open.fresh);
-        client.saved(&open).expect("told");
-        assert_eq!(server.receive().await["method"], "textDocument/didSave");
-        std::fs::write(&path, "package b\n").expect("written");
+        std::fs::write(&path, "int b;\n").expect("written");
         assert_eq!(client.open(&path).await.expect("it is open").version, 2);
         let told = server.receive().await;
-        assert_eq!(told["params"]["contentChanges"][0]["text"], "package b\n");
+        assert_eq!(told["params"]["contentChanges"][0]["text"], "int b;\n");
         std::fs::remove_file(&path).expect("removed");
         client.refresh().await.expect("told");
         assert_eq!(server.receive().await["method"], "textDocument/didClose");
@@ -518,10 +519,10 @@ mod tests {
     async fn a_server_that_answers_nothing_does_not_start() {
         let (_server, stream) = Scripted::in_memory(Format::ContentLength);
         let (reader, writer) = tokio::io::split(stream);
-        let error = Client::connect(reader, writer, entry("gopls"), Path::new("/r")).await;
+        let error = Client::connect(reader, writer, entry("clangd"), Path::new("/r")).await;
         assert_eq!(
             error.expect_err("silence").to_string(),
-            "gopls did not start: `initialize` was not answered after 45.0s"
+            "clangd did not start: `initialize` was not answered after 45.0s"
         );
     }
 }

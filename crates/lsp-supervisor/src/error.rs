@@ -77,6 +77,11 @@ impl Error {
         Self { kind }
     }
 
+    /// Whether the server has ended.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self.kind, ErrorKind::Ended { .. })
+    }
+
     /// What went wrong.
     #[must_use]
     pub fn kind(&self) -> &ErrorKind {

@@ -1,7 +1,7 @@
 //! What a server says and asks by itself.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -82,6 +82,21 @@ impl State {
     pub(crate) fn task(&self) -> Option<String> {
         let oldest = self.tasks.iter().min_by_key(|(token, _)| *token);
         oldest.map(|(_, task)| task.to_string())
+    }
+
+    /// The task whose token begins so, in words.
+    pub(crate) fn task_of(&self, token: &str) -> Option<String> {
+        let mut tasks = self.tasks.iter();
+        // The token is kept as the protocol spells it.
+        let is_of = |(name, _): &(&String, &Task)| name.trim_matches('"').starts_with(token);
+        tasks.find(is_of).map(|(_, task)| task.to_string())
+    }
+
+    /// What the server has pushed for a file last; absent if it never has.
+    pub(crate) fn pushed(&self, path: &Path) -> Option<Vec<Diagnostic>> {
+        self.published
+            .get(path)
+            .map(|published| published.items.clone())
     }
 
     fn progress(&mut self, params: &Value) {

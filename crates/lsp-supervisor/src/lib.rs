@@ -14,6 +14,7 @@ mod args;
 mod capabilities;
 pub mod catalog;
 mod client;
+mod diagnose;
 pub mod diagnostic;
 mod documents;
 mod error;

@@ -1,5 +1,6 @@
 //! What can be asked about code: an operation each, from resolved arguments to a report.
 
+pub(crate) mod diagnostics;
 pub(crate) mod navigate;
 pub(crate) mod status;
 pub(crate) mod symbols;
@@ -19,11 +20,14 @@ const ANSWER: Duration = Duration::from_secs(20);
 const READY: Duration = Duration::from_secs(60);
 
 /// An operation.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Op {
     Ask {
         question: Question,
         target: Target,
+    },
+    Diagnostics {
+        file: PathBuf,
     },
     DocumentSymbols {
         file: PathBuf,

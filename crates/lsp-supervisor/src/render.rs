@@ -5,13 +5,17 @@ use std::path::Path;
 use serde_json::{Value, json};
 use terret_tiers::{Output, bound, paths};
 
+use crate::diagnostic::Severity;
 use crate::ops::Question;
+use crate::ops::diagnostics::Report;
 use crate::ops::navigate::{Answer, At, Content, Place};
 use crate::ops::status::Statuses;
 use crate::ops::symbols::{Found, Symbols};
 
 /// How many characters of a line are shown.
 const LINE: usize = 200;
+/// How many characters of a message are shown.
+const MESSAGE: usize = 400;
 /// How much of an answer is shown.
 const TEXT: bound::Bounds = bound::Bounds::new(24_000, 600);
 
@@ -152,6 +156,67 @@ pub(crate) fn symbols(workspace: &Path, symbols: &Symbols) -> Output {
             "total": symbols.total,
             "servers": symbols.servers,
             "at_work": symbols.at_work,
+        }))
+}
+
+/// How many diagnostics are shown.
+const MOST_DIAGNOSTICS: usize = 50;
+
+/// What is wrong with a file: errors and warnings.
+pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
+    let path = paths::show(workspace, &report.file);
+    let matters = |severity: Severity| severity <= Severity::Warning;
+    let found: Vec<_> = report
+        .found
+        .iter()
+        .filter(|found| matters(found.severity))
+        .collect();
+    let mut text = String::new();
+    for found in found.iter().take(MOST_DIAGNOSTICS) {
+        let line = u64::from(found.range.start.line) + 1;
+        let message = bound::line(&bound::sanitise(&found.message), MESSAGE);
+        let by = [found.source.as_deref(), found.code.as_deref()];
+        let by: Vec<&str> = by.into_iter().flatten().collect();
+        text += &format!("{path}:{line} {} {message}", found.severity);
+        if !by.is_empty() {
+            text += &format!(" [{}]", bound::sanitise(&by.join(" ")));
+        }
+        text.push('\n');
+    }
+    let shown = found.len().min(MOST_DIAGNOSTICS);
+    if let Some(note) = bound::list_note(shown, found.len(), "mend these first") {
+        text += &format!("{note}\n");
+    }
+    match (report.servers.is_empty(), found.is_empty()) {
+        (false, true) => {
+            let servers = report.servers.join(", ");
+            text += &format!("{path}: no errors and no warnings, says {servers}\n");
+        }
+        (true, true) => text += &format!("{path}: not verified\n"),
+        _ => {}
+    }
+    for pending in &report.pending {
+        text += &format!("pending: {}\n", bound::sanitise(pending));
+    }
+    for error in &report.errors {
+        text += &format!("{}\n", bound::sanitise(&error.to_string()));
+    }
+    let each = |found: &crate::diagnostic::Diagnostic| {
+        json!({
+            "path": path,
+            "line": u64::from(found.range.start.line) + 1,
+            "severity": found.severity.to_string(),
+            "message": found.message,
+            "source": found.source,
+            "code": found.code,
+        })
+    };
+    Output::text(text.trim_end())
+        .with_truncated(found.len() > shown)
+        .with_details(json!({
+            "diagnostics": report.found.iter().map(each).collect::<Vec<_>>(),
+            "servers": report.servers,
+            "pending": report.pending,
         }))
 }
 

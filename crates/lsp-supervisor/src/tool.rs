@@ -9,14 +9,15 @@ use terret_tiers::{
 };
 
 use crate::args::LspArgs;
-use crate::error::ErrorKind;
+use crate::error::{Error, ErrorKind};
 use crate::ops::{Context, Op, OpError};
 use crate::render;
 use crate::supervisor::Supervisor;
 
 const DESCRIPTION: &str = "\
 Asks the language server of a file about code, with types and across files: where a symbol is declared or used, \
-what its type is, what implements it, its documentation, the symbols of a file or of the workspace. Use it where \
+what its type is, what implements it, its documentation, what is wrong with a file, the symbols of a file or of \
+the workspace. Use it where \
 names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. \
 Returns `path:line: text` for each place. \
 Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}";
@@ -37,11 +38,25 @@ impl Lsp {
         Self { spec, supervisor }
     }
 
+    /// Does it again where the server has died over it: nothing is changed by a question, and a server may well have been
+    /// dead already.
     async fn run(&self, op: Op, context: &Context<'_>) -> Result<Output, OpError> {
+        match self.once(op.clone(), context).await {
+            Err(OpError::Server(errors)) if errors.iter().any(Error::is_end) => {
+                self.once(op, context).await
+            }
+            result => result,
+        }
+    }
+
+    async fn once(&self, op: Op, context: &Context<'_>) -> Result<Output, OpError> {
         let workspace = self.supervisor.workspace();
         Ok(match op {
             Op::Ask { question, target } => {
                 render::answer(workspace, &context.ask(question, target).await?)
+            }
+            Op::Diagnostics { file } => {
+                render::diagnostics(workspace, &context.diagnostics(&file).await?)
             }
             Op::DocumentSymbols { file } => {
                 render::symbols(workspace, &context.document_symbols(&file).await?)
@@ -125,7 +140,7 @@ fn tool_error(error: OpError, supervisor: &Supervisor) -> ToolError {
             (ToolErrorKind::Unavailable, message)
         }
         OpError::Server(errors) => {
-            let kind = match errors.first().map(crate::error::Error::kind) {
+            let kind = match errors.first().map(Error::kind) {
                 Some(ErrorKind::File { .. } | ErrorKind::NoText { .. }) => ToolErrorKind::NotFound,
                 Some(ErrorKind::TimedOut { .. }) => ToolErrorKind::TimedOut,
                 Some(ErrorKind::NotStarted { .. } | ErrorKind::Unsupported { .. }) => {

@@ -5,13 +5,12 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use terret_launch::Environment;
 use terret_lsp_supervisor::catalog::Catalog;
-use terret_lsp_supervisor::{Options, Supervisor};
-use terret_testkit::Tree;
+use terret_lsp_supervisor::{Options, State, Supervisor};
+use terret_testkit::{Tree, require_tool};
 use terret_tiers::{Output, Request, Surface, Tier, ToolError, Toolset};
 
 /// What is asked, about which symbol of which marked line, and the marked lines of the answer.
@@ -31,28 +30,9 @@ struct Project {
     supervisor: Supervisor,
 }
 
-/// What `cargo xtask servers` has installed; absent where it was not asked to.
-fn installed(server: &str) -> Option<Environment> {
-    let folder = PathBuf::from(std::env::var_os("TERRET_SERVERS")?);
-    let text = std::fs::read_to_string(folder.join("env.json")).unwrap();
-    let all: Value = serde_json::from_str(&text).unwrap();
-    let entry = &all[server];
-    let program = PathBuf::from(entry["command"][0].as_str()?);
-    let mut path = vec![program.parent()?.to_owned()];
-    let more = entry["path"].as_array().into_iter().flatten();
-    path.extend(more.filter_map(|folder| folder.as_str().map(PathBuf::from)));
-    let mut environment = Environment::inherited();
-    path.extend(environment.path());
-    environment = environment.set("PATH", std::env::join_paths(path).unwrap());
-    for (name, value) in entry["env"].as_object().into_iter().flatten() {
-        environment = environment.set(name, value.as_str().unwrap());
-    }
-    Some(environment)
-}
-
 impl Project {
-    fn new(server: &str, id: &str, project: &str) -> Option<Self> {
-        let environment = installed(server)?;
+    fn new(program: &str, id: &str, project: &str) -> Option<Self> {
+        require_tool(program)?;
         let mut marks = BTreeMap::new();
         let (mut file, mut line, mut plain) = (String::new(), 0, String::new());
         for text in project.lines() {
@@ -66,7 +46,7 @@ impl Project {
                 marks.insert(name, (file.clone(), line));
                 text.replace_range(start..end + '»'.len_utf8(), "");
             }
-            plain += &text;
+            plain += &text.replace("//- /", "//- /shop/");
             plain.push('\n');
         }
         let tree = Tree::new(&plain);
@@ -79,8 +59,9 @@ impl Project {
         for other in ids.iter().filter(|other| *other != id) {
             catalog.disable(other);
         }
-        let options = Options::default().catalog(catalog).environment(environment);
-        let supervisor = Supervisor::new(tree.root(), options);
+        let options = Options::default().catalog(catalog);
+        // Go looks into no folder whose name begins with a dot, as those of temporary files do.
+        let supervisor = Supervisor::new(tree.root().join("shop"), options);
         let toolset = Toolset::builder()
             .tools(supervisor.tools())
             .build()
@@ -153,6 +134,53 @@ impl Project {
         );
     }
 
+    /// The errors of a file as `LINE SEVERITY`, with nothing left pending.
+    async fn diagnostics(&self, file: &str) -> Vec<String> {
+        let output = self
+            .call(json!({ "action": "diagnostics", "file": file }))
+            .await;
+        let output = output.unwrap_or_else(|error| panic!("{}", error.message));
+        assert_eq!(output.details["pending"], json!([]), "{}", output.to_text());
+        let all = output.details["diagnostics"].as_array().unwrap();
+        let one =
+            |found: &Value| format!("{} {}", found["line"], found["severity"].as_str().unwrap());
+        all.iter()
+            .map(one)
+            .filter(|found| found.ends_with("error"))
+            .collect()
+    }
+
+    /// A file is clean, is broken, changes without getting better, and is mended: each is told as it is.
+    async fn check_diagnostics(&self, file: &str, broken: &str) {
+        let clean = String::from_utf8(self.tree.read(format!("shop/{file}"))).unwrap();
+        let comment = if file.ends_with(".py") {
+            "# why\n"
+        } else {
+            "// why\n"
+        };
+        let lines = clean.lines().count();
+        assert_eq!(self.diagnostics(file).await, [""; 0], "clean");
+        self.tree
+            .write(format!("shop/{file}"), format!("{clean}{broken}"));
+        assert_eq!(
+            self.diagnostics(file).await,
+            [format!("{} error", lines + 1)],
+            "broken"
+        );
+        self.tree
+            .write(format!("shop/{file}"), format!("{clean}{comment}{broken}"));
+        assert_eq!(
+            self.diagnostics(file).await,
+            [format!("{} error", lines + 2)],
+            "moved"
+        );
+        self.tree.write(format!("shop/{file}"), &clean);
+        assert_eq!(self.diagnostics(file).await, [""; 0], "mended");
+        self.tree
+            .write(format!("shop/{file}"), format!("{clean}{comment}"));
+        assert_eq!(self.diagnostics(file).await, [""; 0], "clean still");
+    }
+
     /// The names of the symbols of a file.
     async fn symbols(&self, file: &str) -> Vec<String> {
         let output = self
@@ -211,10 +239,10 @@ async fn rust_analyzer() {
     project
         .check(&[
             ("definition", "use", "total", &["def"]),
-            ("references", "def", "total", &["def", "use", "use2"]),
+            ("references", "def", "total", &["def", "use", "use3"]),
             (
                 "hover",
-                "use2",
+                "use3",
                 "total",
                 &["pub fn total", "What a basket costs"],
             ),
@@ -227,6 +255,8 @@ async fn rust_analyzer() {
         symbols.contains(&"total".to_owned()) && symbols.contains(&"Priced".to_owned()),
         "{symbols:?}"
     );
+    let wrong = "pub fn wrong() -> u32 { \"\" }\n";
+    project.check_diagnostics("src/cart.rs", wrong).await;
     let error = project
         .ask("definition", "use2", "missing")
         .await
@@ -292,8 +322,21 @@ async fn gopls() {
             ("implementation", "iface", "Priced", &["struct"]),
         ])
         .await;
+    let wrong = "func wrong() int { return missing }\n";
+    project.check_diagnostics("cart/cart.go", wrong).await;
     let symbols = project.symbols("cart/cart.go").await;
     assert!(symbols.contains(&"Total".to_owned()), "{symbols:?}");
+    // Killed, it is started again by the next question, and knows what it has to know.
+    for _ in 0..2 {
+        let State::Running { process, .. } = project.supervisor.status().await[0].state else {
+            panic!("it runs");
+        };
+        let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
+        kill_process(process, Signal::KILL).unwrap();
+        let row: &[Row] = &[("references", "def", "Total", &["def", "use", "use3"])];
+        project.check(row).await;
+    }
+    assert_eq!(project.supervisor.status().await[0].starts, 3);
     project.end().await;
 }
 
@@ -332,20 +375,26 @@ const PYTHON_ROWS: &[Row] = &[
 
 #[tokio::test]
 async fn pyright() {
-    let Some(project) = Project::new("pyright", "pyright", PYTHON) else {
+    let Some(project) = Project::new("pyright-langserver", "pyright", PYTHON) else {
         return;
     };
     project.check(PYTHON_ROWS).await;
+    project
+        .check_diagnostics("cart.py", "wrong: int = missing\n")
+        .await;
     assert_eq!(project.symbols("cart.py").await[..2], ["total", "prices"]);
     project.end().await;
 }
 
 #[tokio::test]
 async fn basedpyright() {
-    let Some(project) = Project::new("basedpyright", "basedpyright", PYTHON) else {
+    let Some(project) = Project::new("basedpyright-langserver", "basedpyright", PYTHON) else {
         return;
     };
     project.check(PYTHON_ROWS).await;
+    project
+        .check_diagnostics("cart.py", "wrong: int = missing\n")
+        .await;
     project.end().await;
 }
 
@@ -355,6 +404,9 @@ async fn ty() {
         return;
     };
     project.check(PYTHON_ROWS).await;
+    project
+        .check_diagnostics("cart.py", "wrong: int = missing\n")
+        .await;
     project.end().await;
 }
 
@@ -392,7 +444,7 @@ const TYPESCRIPT_ROWS: &[Row] = &[
         "hover",
         "use",
         "total",
-        &["function total", "What a basket costs"],
+        &["total(prices: number[])", "What a basket costs"],
     ),
     ("type_definition", "use2", "apple", &["class"]),
     ("implementation", "iface", "Priced", &["class"]),
@@ -400,21 +452,25 @@ const TYPESCRIPT_ROWS: &[Row] = &[
 
 #[tokio::test]
 async fn typescript_language_server() {
-    let server = "typescript-language-server";
-    let Some(project) = Project::new(server, server, TYPESCRIPT) else {
+    let id = "typescript-language-server";
+    let Some(project) = Project::new(id, id, TYPESCRIPT) else {
         return;
     };
     project.check(TYPESCRIPT_ROWS).await;
+    let wrong = "export const wrong: number = missing;\n";
+    project.check_diagnostics("cart.ts", wrong).await;
     project.end().await;
 }
 
 #[tokio::test]
 async fn typescript_native() {
-    let server = "typescript-native";
-    let Some(project) = Project::new(server, server, TYPESCRIPT) else {
+    let id = "typescript-native";
+    let Some(project) = Project::new("tsc", id, TYPESCRIPT) else {
         return;
     };
     project.check(TYPESCRIPT_ROWS).await;
+    let wrong = "export const wrong: number = missing;\n";
+    project.check_diagnostics("cart.ts", wrong).await;
     project.end().await;
 }
 
@@ -445,10 +501,13 @@ async fn clangd() {
     project
         .check(&[
             ("definition", "use", "total", &["def"]),
-            ("references", "def", "total", &["decl", "def", "use"]),
-            ("hover", "use", "total", &["total", "What a basket costs"]),
+            // Without a list of all files, clangd knows those that are open.
+            ("references", "def", "total", &["def", "use"]),
+            ("hover", "use", "total", &["function `total`"]),
         ])
         .await;
+    let wrong = "int wrong(void) { return missing; }\n";
+    project.check_diagnostics("cart.c", wrong).await;
     assert_eq!(project.symbols("cart.c").await[..1], ["total"]);
     project.end().await;
 }
@@ -488,7 +547,7 @@ async fn dart() {
     project
         .check(&[
             ("definition", "use", "total", &["def"]),
-            ("references", "def", "total", &["use", "use3"]),
+            ("references", "def", "total", &["def", "use", "use3"]),
             (
                 "hover",
                 "use",
@@ -499,6 +558,8 @@ async fn dart() {
             ("implementation", "iface", "Priced", &["class"]),
         ])
         .await;
+    let wrong = "int wrong() => missing;\n";
+    project.check_diagnostics("lib/cart.dart", wrong).await;
     project.end().await;
 }
 
@@ -521,15 +582,21 @@ async fn symbols_of_data_and_scripts() {
             "total",
         ),
         (
-            "json",
+            "vscode-json-language-server",
             "json",
             "a.json",
             "{ \"shop\": { \"total\": 1 } }\n",
             "total",
         ),
-        ("css", "css", "a.css", ".total { color: red }\n", ".total"),
         (
-            "html",
+            "vscode-css-language-server",
+            "css",
+            "a.css",
+            ".total { color: red }\n",
+            ".total",
+        ),
+        (
+            "vscode-html-language-server",
             "html",
             "a.html",
             "<html><body id='total'></body></html>\n",

@@ -72,27 +72,45 @@ impl Figures {
         }
     }
 
-    /// Takes over what is there of other languages, if it was made in the same way.
-    pub(super) fn keep(&mut self, old: Figures) {
-        let alike =
-            (&old.mib, &old.ast_grep, &old.rules) == (&self.mib, &self.ast_grep, &self.rules);
-        if !alike {
+    /// Takes over what is there of other languages and patterns, if it was made in the same way. That there are more
+    /// reasons now changes nothing for differences that had one.
+    pub(super) fn keep(&mut self, old: Figures, languages: &BTreeMap<String, Language>) {
+        let alike = (&old.mib, &old.ast_grep) == (&self.mib, &self.ast_grep);
+        if !alike || !self.rules.starts_with(&old.rules) {
             return;
         }
-        let new: BTreeSet<String> = self.seconds.keys().cloned().collect();
-        let other = |language: &String| !new.contains(language);
-        self.trees
-            .extend(old.trees.into_iter().filter(|tree| other(&tree.language)));
-        self.rows
-            .extend(old.rows.into_iter().filter(|row| other(&row.language)));
-        self.seconds.extend(
-            old.seconds
-                .into_iter()
-                .filter(|(language, _)| other(language)),
-        );
-        // The sort is stable: the patterns of a language stay in their order.
+        for mut row in old.rows {
+            let is_it = |new: &Row| (&new.language, &new.pattern) == (&row.language, &row.pattern);
+            if !self.rows.iter().any(is_it) {
+                row.explained.resize(self.rules.len(), [0, 0]);
+                self.rows.push(row);
+            }
+        }
+        for tree in old.trees {
+            let is_it = |new: &Tree| (&new.language, &new.name) == (&tree.language, &tree.name);
+            if !self.trees.iter().any(is_it) {
+                self.trees.push(tree);
+            }
+        }
+        for (language, seconds) in old.seconds {
+            self.seconds.entry(language).or_insert(seconds);
+        }
         self.trees.sort_by(|a, b| a.language.cmp(&b.language));
-        self.rows.sort_by(|a, b| a.language.cmp(&b.language));
+        let place = |row: &Row| {
+            let patterns = &languages.get(&row.language)?.patterns;
+            patterns
+                .iter()
+                .position(|pattern| pattern.text() == row.pattern)
+        };
+        self.rows.retain(|row| place(row).is_some());
+        self.rows
+            .sort_by(|a, b| (&a.language, place(a)).cmp(&(&b.language, place(b))));
+    }
+
+    /// The patterns with differences that have no reason.
+    pub(super) fn open(&self) -> impl Iterator<Item = (&str, &str)> {
+        let open = self.rows.iter().filter(|row| row.unexplained > 0);
+        open.map(|row| (row.language.as_str(), row.pattern.as_str()))
     }
 
     /// What they lack of what is wanted.
@@ -256,17 +274,26 @@ mod tests {
     }
 
     #[test]
-    fn other_languages_are_kept_when_one_is_run_again() {
+    fn what_was_not_run_again_is_kept() {
         let mut new = Figures::new(Some(2), "ast-grep 1");
-        new.rows = vec![Row::new("d", "x")];
-        new.seconds.insert("d".to_owned(), 1);
+        new.rules.push("a reason that came later".to_owned());
+        new.rows = vec![Row::new("c", "b")];
+        new.rows[0].terret = 7;
         let mut old = figures();
-        old.rows.push(Row::new("d", "y"));
-        new.keep(old);
-        let rows: Vec<&str> = new.rows.iter().map(|row| row.pattern.as_str()).collect();
-        assert_eq!(rows, ["a", "b", "x"]);
+        old.rows[0].unexplained = 1;
+        // A pattern that is no more.
+        old.rows.push(Row::new("c", "z"));
+        assert_eq!(old.open().collect::<Vec<_>>(), [("c", "a")]);
+        new.keep(old, &languages());
+        let rows = new
+            .rows
+            .iter()
+            .map(|row| (row.pattern.as_str(), row.terret));
+        assert_eq!(rows.collect::<Vec<_>>(), [("a", 0), ("b", 7)]);
+        assert_eq!(new.rows[0].explained.len(), new.rules.len());
+        assert_eq!(new.trees.len(), 1);
         let mut whole = Figures::new(None, "ast-grep 1");
-        whole.keep(figures());
+        whole.keep(figures(), &languages());
         assert!(whole.rows.is_empty(), "it was made in another way");
     }
 

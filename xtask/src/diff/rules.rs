@@ -26,6 +26,8 @@ pub(super) struct Facts {
     token_captured: bool,
     /// For each run that is the body of a string literal of how many nodes it consists.
     string_parts: Vec<usize>,
+    /// A run stands for nothing.
+    empty_run: bool,
     /// The most members of a list that one of the metavariables for one node stands in.
     members: Option<usize>,
     /// The most members of a list without brackets, outside of the body.
@@ -95,6 +97,7 @@ const OPTIONAL: &[&str] = &[
     "final",
     "finalizer",
     "finally_clause",
+    "function_modifier",
     "function_type",
     "if_statement",
     "implements_clause",
@@ -106,6 +109,8 @@ const OPTIONAL: &[&str] = &[
     "parameters",
     "private",
     "property_modifier",
+    "public",
+    "raw",
     "rescue",
     "static",
     "synchronized",
@@ -256,6 +261,60 @@ pub(super) const RULES: &[Rule] = &[
         example: "`if ($C) { $$$B }` over `if (a) /* why */ { b(); }`",
         fits: |it| it.side == Side::Terret && it.facts.comment,
     },
+    Rule {
+        name: "declaration in a head",
+        why: "The declaration in the head of a loop ends with the separator itself, so that to `ast-grep` the head has one \
+              part less.",
+        example: "`for ($A; $B; $C) { $$$D }` over `for (int i = 0; i < n; i++) { f(); }`",
+        fits: |it| {
+            let declares = |kind: &String| kind == "declaration" || kind.ends_with("_declaration");
+            it.side == Side::Terret
+                && it.pattern.starts_with("for (")
+                && it.facts.children.iter().any(declares)
+        },
+    },
+    Rule {
+        name: "kinds that are one",
+        why: "The grammar has several kinds where the language has one thing; Terret takes them for one.",
+        example: "`$A[$B]` over the left of Kotlin's `a[b] = c`, `$T $N = $V;` over a constant of a Java interface",
+        fits: |it| {
+            it.side == Side::Terret
+                && it.facts.exact
+                && !it
+                    .facts
+                    .kinds
+                    .iter()
+                    .any(|kind| it.other_reading.contains(kind))
+        },
+    },
+    Rule {
+        name: "empty body",
+        why: "A run may stand for nothing where the grammar then leaves out the node around it, too.",
+        example: "`if $C` … `end` over Ruby's `if a` … `end` with nothing in it",
+        fits: |it| it.side == Side::Terret && it.facts.empty_run,
+    },
+    Rule {
+        name: "arguments for a name",
+        why: "To `ast-grep` a metavariable for one node stands for a list of arguments, too.",
+        example: "`$A.$B` over Ruby's `f.()`",
+        fits: |it| {
+            let has = |wanted: &str| it.facts.children.iter().any(|kind| kind == wanted);
+            it.side == Side::AstGrep
+                && !it.pattern.contains('(')
+                && has("arguments")
+                && !has("method")
+        },
+    },
+    Rule {
+        name: "token passed over",
+        why: "`ast-grep` passes over a token that has no name in the grammar, though it is a member of its list.",
+        example: "`|$A| $B` over Rust's `|a, _| b`",
+        fits: |it| {
+            it.side == Side::AstGrep
+                && !it.pattern.contains('_')
+                && it.facts.inner_children.iter().any(|kind| kind == "_")
+        },
+    },
 ];
 
 /// The first rule that fits, by its place in the list.
@@ -388,7 +447,43 @@ mod tests {
         let blank = Some("blank behind `#`");
         let names = Some("several names for one");
         let member = Some("member left out");
+        let head = Some("declaration in a head");
+        let empty = Some("empty body");
+        let arguments = Some("arguments for a name");
+        let passed = Some("token passed over");
         let rows: &[Row<'_>] = &[
+            (
+                Terret,
+                "for ($A; $B; $C) {}",
+                |it| it.children = vec!["declaration".to_owned()],
+                head,
+            ),
+            (
+                AstGrep,
+                "for ($A; $B; $C) {}",
+                |it| it.children = vec!["declaration".to_owned()],
+                None,
+            ),
+            (
+                Terret,
+                "$A[$B]",
+                |it| it.kinds = vec!["assignable".to_owned()],
+                Some("kinds that are one"),
+            ),
+            (Terret, "if $C", |it| it.empty_run = true, empty),
+            (AstGrep, "if $C", |it| it.empty_run = true, None),
+            (
+                AstGrep,
+                "$A.$B",
+                |it| it.children = vec!["arguments".to_owned()],
+                arguments,
+            ),
+            (
+                AstGrep,
+                "|$A| $B",
+                |it| it.inner_children = vec!["_".to_owned()],
+                passed,
+            ),
             (Terret, "f($A)", none, None),
             (AstGrep, "f($A)", none, None),
             (Terret, "f($A)", |it| it.utf8 = false, Some("not UTF-8")),
@@ -511,5 +606,13 @@ mod tests {
         assert_eq!(name, Some("pattern misread"));
         difference.same = 1;
         assert_eq!(classify(&difference), None);
+        let exact = Facts {
+            exact: true,
+            kinds: vec!["assignable".to_owned()],
+            ..facts.clone()
+        };
+        difference.facts = &exact;
+        let name = classify(&difference).map(|index| RULES[index].name);
+        assert_eq!(name, Some("kinds that are one"));
     }
 }

@@ -26,6 +26,9 @@ const TOOLS: &str = r#"
     sleep 1000
     //- /bin/no-interpreter mode=755
     #!/no/such/interpreter
+    //- /bin/tsc mode=755
+    #!/bin/sh
+    echo "Version 6.0.3"
     //- /user/log
 "#;
 
@@ -119,8 +122,6 @@ async fn one_that_does_not_work_says_so_in_its_words() {
 #[tokio::test]
 async fn one_of_another_version_is_told_from_it() {
     let tree = Tree::new(TOOLS);
-    tree.write("bin/tsc", "#!/bin/sh\necho Version 6.0.3\n");
-    tree.chmod("bin/tsc", 0o755);
     let detector = detector(&tree);
     let check = async |says: &str| {
         let probe = Probe::new(["--version"]).says(says);

@@ -64,8 +64,9 @@ impl Context<'_> {
         let Asked { server, at_work } = self.server_for(&file, question.method()).await?;
         let client = server.client();
         // What others have changed on disk since, the server has to know first.
-        client.refresh().await?;
+        let before = client.before(&file);
         let open = client.open(&file).await?;
+        client.refresh().await?;
         let found = address::find(
             &open.text,
             Address {
@@ -73,7 +74,10 @@ impl Context<'_> {
                 symbol: &symbol,
             },
         );
-        let place = found.map_err(|why| OpError::Place { file, why })?;
+        let place = match found {
+            Ok(place) => place,
+            Err(why) => return Err(OpError::Place { file, why }),
+        };
         let spelled = open.text.as_str()[place.identifier.clone()].to_owned();
         let mut params = json!({
             "textDocument": { "uri": open.uri },
@@ -82,7 +86,10 @@ impl Context<'_> {
         if question == Question::References {
             params["context"] = json!({ "includeDeclaration": true });
         }
-        let answer = client.ask(question.method(), &params, ANSWER).await?;
+        let asked = (question.method(), &params);
+        let answer = client
+            .ask_about(&file, &open, before, asked, ANSWER)
+            .await?;
         let content = match question {
             Question::Hover => Content::Text(location::hover(&answer)),
             _ => places(&answer, client.encoding()).await,

@@ -40,9 +40,11 @@ impl Context<'_> {
         let method = "textDocument/documentSymbol";
         let Asked { server, at_work } = self.server_for(file, method).await?;
         let client = server.client();
+        let before = client.before(file);
         let open = client.open(file).await?;
         let params = json!({ "textDocument": { "uri": open.uri } });
-        let answer = client.ask(method, &params, ANSWER).await?;
+        let asked = (method, &params);
+        let answer = client.ask_about(file, &open, before, asked, ANSWER).await?;
         let symbols = Symbol::read_all(&answer);
         let total = symbols.len();
         let mut texts = Texts::default();

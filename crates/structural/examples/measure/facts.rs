@@ -13,6 +13,8 @@ use tree_sitter::{Node, Parser, Tree};
 
 /// The most bytes of a text that are told.
 const MOST_BYTES: usize = 300;
+/// How many of them are those at the end.
+const END: usize = 30;
 
 /// A file with all that the pattern means in it.
 struct File {
@@ -101,7 +103,6 @@ impl File {
             .flat_map(|node| inner_children(*node))
             .collect();
         let text = &self.source[range.start..range.end.min(self.source.len())];
-        let cut = &text[..text.len().min(MOST_BYTES)];
         let near = self
             .near
             .iter()
@@ -117,6 +118,7 @@ impl File {
             .map(|capture| self.around(&capture.range))
             .collect();
         let runs = captures.iter().filter(|capture| capture.run);
+        let empty_run = runs.clone().any(|run| run.range.is_empty());
         let captured: Vec<Range<usize>> = captures
             .iter()
             .map(|capture| self.without_comments_before(node, &capture.range))
@@ -126,13 +128,14 @@ impl File {
             "path": self.path,
             "start": range.start,
             "end": range.end,
-            "text": String::from_utf8_lossy(cut),
+            "text": shortened(text),
             "kinds": nodes.iter().map(Node::kind).collect::<Vec<_>>(),
             "exact": node.start_byte() == range.start && node.end_byte() == range.end,
             "error_inside": node.has_error(),
             "comment": holds_comment(node, &range, &captured),
             "token_captured": single.iter().any(|node| !node.is_named()),
             "string_parts": runs.filter_map(|run| self.string_parts(&run.range)).collect::<Vec<_>>(),
+            "empty_run": empty_run,
             "members": single.iter().filter_map(|node| Some(members(node.parent()?))).max(),
             "open_members": open_members(node, 4),
             "bare_runs": found.map(|found| self.bare_runs(found)),
@@ -205,8 +208,9 @@ impl File {
     /// Of how many nodes the body of a string literal consists; absent if these bytes are none.
     fn string_parts(&self, body: &Range<usize>) -> Option<usize> {
         let inside = body.start.checked_sub(1)?..body.end + 1;
-        let node = self.around(&inside);
-        let is_string = self.strings.iter().any(|kind| kind == node.kind());
+        let is_string = |node: &Node<'_>| self.strings.iter().any(|kind| kind == node.kind());
+        // Some lists have no brackets, and are then no longer than their only member.
+        let node = same_place(self.around(&inside)).find(is_string)?;
         let mut cursor = node.walk();
         let children = node.children(&mut cursor);
         let parts = children.filter(|child| {
@@ -214,7 +218,7 @@ impl File {
                 && child.end_byte() <= body.end
                 && child.end_byte() > child.start_byte()
         });
-        is_string.then(|| parts.count())
+        Some(parts.count())
     }
 
     /// Whether nothing but comments, layout and separators stand there.
@@ -230,6 +234,18 @@ impl File {
         let mut cursor = node.walk();
         node.children(&mut cursor)
             .all(|child| self.is_trivial(child, range))
+    }
+}
+
+/// A text without its middle, where it is long.
+fn shortened(text: &[u8]) -> String {
+    match text.len() > MOST_BYTES {
+        false => String::from_utf8_lossy(text).into_owned(),
+        true => {
+            let (start, end) = (&text[..MOST_BYTES - END], &text[text.len() - END..]);
+            let (start, end) = (String::from_utf8_lossy(start), String::from_utf8_lossy(end));
+            format!("{start} … {end}")
+        }
     }
 }
 
