@@ -51,6 +51,7 @@ shipped! {
     "elixir" "elixir" => tree_sitter_elixir::LANGUAGE;
     "erlang" "erlang" => tree_sitter_erlang::LANGUAGE;
     "go" "go" => tree_sitter_go::LANGUAGE;
+    "graphql" "graphql" => tree_sitter_graphql::LANGUAGE;
     "haskell" "haskell" => tree_sitter_haskell::LANGUAGE;
     "hcl" "hcl" => tree_sitter_hcl::LANGUAGE;
     "html" "html" => tree_sitter_html::LANGUAGE;

@@ -28,6 +28,28 @@ pub struct LspArgs {
     pub query: Option<String>,
 }
 
+/// The arguments of `lsp_rename`.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RenameArgs {
+    /// The file, relative to the working directory.
+    pub file: String,
+    /// The line of the symbol in the file, from 1.
+    pub line: u32,
+    /// The symbol as that line spells it; `name#2` for the second of that name on the line.
+    pub symbol: String,
+    /// What to call it.
+    pub new_name: String,
+}
+
+impl RenameArgs {
+    /// The symbol that is meant.
+    pub(crate) fn target(&self, workspace: &Path) -> Result<Target, ToolError> {
+        let file = Some(workspace.join(&self.file));
+        target(file, Some(self.line), Some(self.symbol.clone()))
+    }
+}
+
 /// What to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -163,6 +163,10 @@ impl Offered {
 
     /// The options with which it offers a method; absent if it does not.
     pub(crate) fn options(&self, method: &str) -> Option<&Value> {
+        if method == "textDocument/prepareRename" {
+            let rename = self.options("textDocument/rename")?;
+            return (rename["prepareProvider"] == true).then_some(rename);
+        }
         let mut registered = self.registered.values();
         if let Some((_, options)) = registered.find(|(offered, _)| offered == method) {
             return Some(options);

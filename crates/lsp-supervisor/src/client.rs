@@ -1,5 +1,6 @@
 //! A connection to a server that has been initialized: questions, and what has to be right before one.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::documents::{self, Documents, Open};
 use crate::error::{Error, ErrorKind};
 use crate::inbound::{Heard, Inbound, State};
 use crate::position::Encoding;
+use crate::uri;
 
 /// The content has changed while the server thought (LSP).
 const CONTENT_MODIFIED: i64 = -32801;
@@ -49,6 +51,14 @@ pub(crate) struct Client {
     encoding: Encoding,
     started: Instant,
     documents: Mutex<Documents>,
+}
+
+/// What happened to a file (LSP, `FileChangeType`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileEvent {
+    Created = 1,
+    Changed = 2,
+    Deleted = 3,
 }
 
 /// How much work a server has told of by some time.
@@ -277,6 +287,22 @@ impl Client {
             }
         }
         Ok(())
+    }
+
+    /// Tells that files are new, have other contents, or are gone.
+    pub(crate) fn files_changed(&self, changes: &[(&Path, FileEvent)]) -> Result<(), Error> {
+        let one = |(path, event): &(&Path, FileEvent)| json!({ "uri": uri::of_path(path), "type": *event as u8 });
+        let changes: Vec<Value> = changes.iter().map(one).collect();
+        let params = json!({ "changes": changes });
+        self.notify("workspace/didChangeWatchedFiles", &params)
+    }
+
+    /// The versions of the documents that it has open.
+    pub(crate) async fn versions(&self) -> HashMap<PathBuf, i64> {
+        let documents = self.documents.lock().await;
+        let all = documents.versions();
+        all.map(|(path, version)| (path.to_owned(), version))
+            .collect()
     }
 
     /// Waits until the server has read its project, as far as it tells, and no longer than this; says whether it has.

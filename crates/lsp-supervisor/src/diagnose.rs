@@ -101,9 +101,7 @@ impl Client {
         limit: Duration,
     ) -> Result<Value, Error> {
         let until = Instant::now() + limit;
-        if open.fresh {
-            self.settled(before.work, limit).await;
-        }
+        self.has_read(open, before, limit).await;
         let answer = self.ask(method, params, limit).await?;
         let is_empty = answer.is_null() || answer.as_array().is_some_and(Vec::is_empty);
         if !is_empty || !open.fresh {
@@ -117,6 +115,13 @@ impl Client {
         let _ = timeout_at(read, self.heard().until(pushed)).await;
         let left = until.saturating_duration_since(Instant::now());
         self.ask(method, params, left).await
+    }
+
+    /// Waits until the server has done what opening or changing a document brings, if it tells.
+    pub(crate) async fn has_read(&self, open: &Open, before: Before, limit: Duration) {
+        if open.fresh {
+            self.settled(before.work, limit).await;
+        }
     }
 
     async fn pull(&self, path: &Path, open: &Open, limit: Duration) -> Result<Diagnosed, Error> {

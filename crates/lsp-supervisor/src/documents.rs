@@ -139,6 +139,12 @@ impl Documents {
         self.open.keys().map(PathBuf::as_path)
     }
 
+    /// The same with their versions.
+    pub(crate) fn versions(&self) -> impl Iterator<Item = (&Path, i64)> {
+        let all = self.open.iter();
+        all.map(|(path, document)| (path.as_path(), document.version))
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.open.len()
     }
@@ -217,6 +223,10 @@ pub(crate) async fn read(path: &Path) -> Result<Arc<Text>, Error> {
     let bytes = tokio::fs::read(path).await.map_err(failed)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| no_text("it is not UTF-8, which language servers want".to_owned()))?;
+    // Editors send no byte order mark, and servers count none.
+    let text = text
+        .strip_prefix('\u{feff}')
+        .map_or(text.clone(), str::to_owned);
     Ok(Arc::new(Text::new(text)))
 }
 

@@ -17,6 +17,7 @@ mod client;
 mod diagnose;
 pub mod diagnostic;
 mod documents;
+mod edits;
 mod error;
 mod inbound;
 pub mod ledger;
@@ -29,7 +30,7 @@ mod supervisor;
 mod tool;
 pub mod uri;
 
-pub use args::{Action, LspArgs};
+pub use args::{Action, LspArgs, RenameArgs};
 pub use error::{Error, ErrorKind};
 pub use supervisor::{Choice, Options, State, Status, Supervisor};
-pub use tool::Lsp;
+pub use tool::{Lsp, LspRename};

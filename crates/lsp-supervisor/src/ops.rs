@@ -2,6 +2,7 @@
 
 pub(crate) mod diagnostics;
 pub(crate) mod navigate;
+pub(crate) mod rename;
 pub(crate) mod status;
 pub(crate) mod symbols;
 

@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use terret_changeset::Change;
 use terret_tiers::{Output, bound, paths};
 
 use crate::diagnostic::Severity;
 use crate::ops::Question;
 use crate::ops::diagnostics::Report;
 use crate::ops::navigate::{Answer, At, Content, Place};
+use crate::ops::rename::Renamed;
 use crate::ops::status::Statuses;
 use crate::ops::symbols::{Found, Symbols};
 
@@ -217,6 +219,59 @@ pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
             "diagnostics": report.found.iter().map(each).collect::<Vec<_>>(),
             "servers": report.servers,
             "pending": report.pending,
+        }))
+}
+
+/// How many lines of a file are named.
+const MOST_LINES: usize = 20;
+/// How many files are named.
+const MOST_FILES: usize = 100;
+
+/// What a rename has changed.
+pub(crate) fn renamed(workspace: &Path, renamed: &Renamed) -> Output {
+    let Renamed { old, new, .. } = renamed;
+    let count = |count: usize, one: &str, many: &str| {
+        let name = if count == 1 { one } else { many };
+        format!("{} {name}", bound::thousands(count))
+    };
+    let mut text = format!(
+        "renamed `{old}` to `{new}`: {} in {}\n",
+        count(renamed.edits, "edit", "edits"),
+        count(renamed.files.len(), "file", "files"),
+    );
+    for (path, lines) in renamed.files.iter().take(MOST_FILES) {
+        let mut numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        numbers.dedup();
+        let more = numbers.len().saturating_sub(MOST_LINES);
+        numbers.truncate(MOST_LINES);
+        text += &format!("  {}: {}", paths::show(workspace, path), numbers.join(", "));
+        match more {
+            0 => text.push('\n'),
+            more => text += &format!(" and {more} more\n"),
+        }
+    }
+    if let Some(more @ 1..) = renamed.files.len().checked_sub(MOST_FILES) {
+        text += &format!("  … {}\n", count(more, "more file", "more files"));
+    }
+    for file in &renamed.moved {
+        let path = paths::show(workspace, file.path());
+        text += &match file.change() {
+            Change::Created => format!("  {path}: new\n"),
+            Change::Deleted => format!("  {path}: deleted\n"),
+            Change::Renamed { from, .. } => {
+                format!("  {path}: was {}\n", paths::show(workspace, from))
+            }
+            _ => continue,
+        };
+    }
+    let each = |(path, lines): &(std::path::PathBuf, Vec<usize>)| json!({ "path": paths::show(workspace, path), "lines": lines });
+    Output::text(bound::sanitise(text.trim_end()).into_owned())
+        .with_truncated(renamed.files.len() > MOST_FILES)
+        .with_details(json!({
+            "edits": renamed.edits,
+            "files": renamed.files.iter().map(each).collect::<Vec<_>>(),
+            "moved": renamed.moved.iter().map(|file| paths::show(workspace, file.path())).collect::<Vec<_>>(),
+            "server": renamed.server,
         }))
 }
 

@@ -278,7 +278,9 @@ impl Supervisor {
                 }
             }
         }
-        slot.past().may_start().map_err(not_started)?;
+        // With the slot held, so that all who want it wait for the same start.
+        let wait = slot.past().wait().map_err(not_started)?;
+        tokio::time::sleep(wait).await;
         slot.past().starts += 1;
         match Server::start(entry, usable, &self.shared.surroundings).await {
             Ok(server) => {
@@ -397,31 +399,27 @@ impl Past {
         self.stays_down |= self.deaths.len() >= MOST_DEATHS;
     }
 
-    /// Whether it may be started again by now, and if not, why.
-    fn may_start(&self) -> Result<(), String> {
-        let words = self.last_words.as_deref().unwrap_or_default();
+    /// How long to wait until it is started again: not at all for the first time, and then longer each time.
+    ///
+    /// # Errors
+    ///
+    /// If it stays down: why.
+    fn wait(&self) -> Result<Duration, String> {
         if self.stays_down {
             let minutes = SHORT.as_secs() / 60;
+            let words = self.last_words.as_deref().unwrap_or_default();
             return Err(format!(
                 "it died {MOST_DEATHS} times in {minutes} minutes and stays down until `reload`: {words}"
             ));
         }
-        let count = self.deaths.len();
-        let Some(last) = self.deaths.last() else {
-            return Ok(());
-        };
-        // The first time it may be started again at once.
-        let delay = match count {
-            1 => Duration::ZERO,
-            count => FIRST_DELAY * 2_u32.saturating_pow(u32::try_from(count).unwrap_or(0) - 2),
-        };
-        match delay.checked_sub(last.elapsed()) {
-            Some(left) if !left.is_zero() => Err(format!(
-                "it died, and is started again in {:.1} s: {words}",
-                left.as_secs_f64()
-            )),
-            _ => Ok(()),
-        }
+        let count = u32::try_from(self.deaths.len()).unwrap_or(u32::MAX);
+        Ok(match (self.deaths.last(), count.checked_sub(2)) {
+            (Some(last), Some(more)) => {
+                let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(more));
+                delay.saturating_sub(last.elapsed())
+            }
+            _ => Duration::ZERO,
+        })
     }
 }
 
@@ -432,31 +430,29 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_server_that_dies_again_and_again_stays_down() {
         let mut past = Past::default();
-        assert_eq!(past.may_start(), Ok(()));
+        let seconds = |past: &Past| past.wait().map(|wait| wait.as_secs());
+        assert_eq!(seconds(&past), Ok(0));
         past.died("boom".to_owned());
-        assert_eq!(past.may_start(), Ok(()), "once at once");
-        past.died("boom".to_owned());
-        let error = past.may_start().expect_err("a delay");
-        assert_eq!(error, "it died, and is started again in 1.0 s: boom");
-        tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(past.may_start(), Ok(()));
-        for _ in 0..3 {
+        assert_eq!(seconds(&past), Ok(0), "once at once");
+        for wait in [1, 2, 4] {
             past.died("boom".to_owned());
+            assert_eq!(seconds(&past), Ok(wait));
+            tokio::time::advance(Duration::from_secs(wait)).await;
+            assert_eq!(seconds(&past), Ok(0));
         }
-        tokio::time::advance(Duration::from_secs(60)).await;
-        let error = past.may_start().expect_err("too often");
+        past.died("boom".to_owned());
         assert_eq!(
-            error,
+            past.wait().expect_err("too often"),
             "it died 5 times in 3 minutes and stays down until `reload`: boom"
         );
         tokio::time::advance(SHORT * 2).await;
-        assert!(past.may_start().is_err(), "until somebody says so");
+        assert!(past.wait().is_err(), "until somebody says so");
         // Deaths that are long ago count for nothing.
         let mut past = Past::default();
         for _ in 0..MOST_DEATHS * 2 {
             past.died("boom".to_owned());
             tokio::time::advance(SHORT / 2).await;
         }
-        assert_eq!(past.may_start(), Ok(()));
+        assert_eq!(seconds(&past), Ok(0));
     }
 }

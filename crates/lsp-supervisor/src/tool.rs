@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::Value;
+use terret_changeset::Workspace;
 use terret_tiers::{
-    CallContext, ErrorKind as ToolErrorKind, Output, Tier, Tool, ToolError, ToolSpec, bound, paths,
+    CallContext, ErrorKind as ToolErrorKind, Output, Tier, Tool, ToolError, ToolSpec, WORKSPACE,
+    bound, paths,
 };
 
-use crate::args::LspArgs;
+use crate::args::{LspArgs, RenameArgs};
 use crate::error::{Error, ErrorKind};
+use crate::ops::rename::Unrenamed;
 use crate::ops::{Context, Op, OpError};
 use crate::render;
 use crate::supervisor::Supervisor;
@@ -92,30 +95,116 @@ impl Tool for Lsp {
             supervisor: &self.supervisor,
             progress: &progress,
         };
-        let late = async {
-            match context.remaining() {
-                Some(left) => tokio::time::sleep(left).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
-            () = context.cancel().cancelled() => {}
-            () = late => {}
+            error = interrupted(context) => Err(error),
             result = self.run(op, &work) => {
-                return result.map_err(|error| tool_error(error, &self.supervisor));
+                result.map_err(|error| tool_error(error, &self.supervisor))
             }
         }
-        let interrupted = ToolError::timed_out("the deadline of the call has passed");
-        Err(context.interrupted().unwrap_or(interrupted))
     }
+}
+
+const RENAME: &str = "\
+Renames a symbol everywhere by the language server of its file: uses in other files, imports and modules included, and \
+nothing that is only spelled alike. All of it is written, or nothing. The symbol is named by `file`, `line` and \
+`symbol`, the identifier as that line spells it. \
+Example: {\"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\", \"new_name\": \"sum\"}";
+
+/// The tool `lsp_rename`: one of its own, since its tier is another.
+pub struct LspRename {
+    spec: ToolSpec,
+    supervisor: Supervisor,
+}
+
+impl LspRename {
+    fn new(supervisor: Supervisor) -> Self {
+        let spec = ToolSpec::new("lsp_rename", Tier::Write, RENAME)
+            .parameters::<RenameArgs>()
+            .exclusive(WORKSPACE)
+            .hint("column", "say which symbol with `line` and `symbol`")
+            .hint("path", "the file is called `file`")
+            .hint("name", "what to call it is `new_name`");
+        Self { spec, supervisor }
+    }
+}
+
+#[async_trait]
+impl Tool for LspRename {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn summary(&self, arguments: &Value) -> String {
+        let text = |name: &str| arguments[name].as_str().unwrap_or_default();
+        format!(
+            "rename `{}` of {} to `{}`",
+            text("symbol"),
+            text("file"),
+            text("new_name")
+        )
+    }
+
+    async fn call(&self, arguments: Value, context: &CallContext) -> Result<Output, ToolError> {
+        let args: RenameArgs = self.spec.parse(arguments)?;
+        let root = self.supervisor.workspace();
+        let target = args.target(root)?;
+        let progress = |message: &str| context.progress(message);
+        let work = Context {
+            supervisor: &self.supervisor,
+            progress: &progress,
+        };
+        let cancelled = || context.interrupted().is_some();
+        let workspace = || Workspace::open(root);
+        let renamed = work.rename(target, &args.new_name, &workspace, &cancelled);
+        tokio::select! {
+            biased;
+            error = interrupted(context) => Err(error),
+            result = renamed => match result {
+                Ok(renamed) => Ok(render::renamed(root, &renamed)),
+                Err(error) => Err(rename_error(error, &self.supervisor)),
+            },
+        }
+    }
+}
+
+fn rename_error(error: Unrenamed, supervisor: &Supervisor) -> ToolError {
+    match error {
+        Unrenamed::Op(error) => tool_error(error, supervisor),
+        Unrenamed::Name(why) => ToolError::invalid_arguments(why),
+        Unrenamed::Server { server, why } => ToolError::refused(format!("{server}: {why}")),
+        Unrenamed::Edit { server, why } => {
+            ToolError::refused(format!("what {server} wants changed is refused: {why}"))
+        }
+        Unrenamed::Workspace(error) => ToolError::failed(format!("the workspace: {error}")),
+        Unrenamed::Commit(error) => ToolError::failed(error.to_string()),
+    }
+}
+
+/// Ready when the call is to end.
+async fn interrupted(context: &CallContext) -> ToolError {
+    let late = async {
+        match context.remaining() {
+            Some(left) => tokio::time::sleep(left).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = context.cancel().cancelled() => {}
+        () = late => {}
+    }
+    let late = ToolError::timed_out("the deadline of the call has passed");
+    context.interrupted().unwrap_or(late)
 }
 
 impl Supervisor {
     /// The tools, in the order in which they are listed.
     #[must_use]
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
-        vec![Arc::new(Lsp::new(self.clone()))]
+        vec![
+            Arc::new(Lsp::new(self.clone())),
+            Arc::new(LspRename::new(self.clone())),
+        ]
     }
 }
 

@@ -5,13 +5,14 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use terret_lsp_supervisor::catalog::Catalog;
 use terret_lsp_supervisor::{Options, State, Supervisor};
 use terret_testkit::{Tree, require_tool};
-use terret_tiers::{Output, Request, Surface, Tier, ToolError, Toolset};
+use terret_tiers::{AllowUpTo, Output, Request, Surface, Tier, ToolError, Toolset};
 
 /// What is asked, about which symbol of which marked line, and the marked lines of the answer.
 type Row = (
@@ -50,6 +51,11 @@ impl Project {
             plain.push('\n');
         }
         let tree = Tree::new(&plain);
+        let commands = tree.path("shop/compile_commands.json");
+        if let Ok(text) = std::fs::read_to_string(&commands) {
+            let root = tree.root().join("shop").display().to_string();
+            tree.write("shop/compile_commands.json", text.replace("ROOT", &root));
+        }
         let mut catalog = Catalog::shipped();
         let ids: Vec<String> = catalog
             .entries()
@@ -69,7 +75,9 @@ impl Project {
         Some(Self {
             tree,
             marks,
-            surface: toolset.surface(Tier::Read),
+            surface: toolset
+                .surface(Tier::Write)
+                .with_gate(Arc::new(AllowUpTo(Tier::Write))),
             supervisor,
         })
     }
@@ -181,6 +189,43 @@ impl Project {
         assert_eq!(self.diagnostics(file).await, [""; 0], "clean still");
     }
 
+    /// Renames the symbol of a marked line in these files, which are sound afterwards, and as before once it is renamed back.
+    async fn check_rename(&self, mark: &str, old: &str, new: &str, files: &[&str]) {
+        let (file, line) = &self.marks[mark];
+        let text = |file: &str| String::from_utf8(self.tree.read(format!("shop/{file}"))).unwrap();
+        let before: Vec<String> = files.iter().map(|file| text(file)).collect();
+        for (from, to) in [(old, new), (new, old)] {
+            let arguments = json!({ "file": file, "line": line, "symbol": from, "new_name": to });
+            let output = self
+                .surface
+                .call("lsp_rename", arguments, Request::new("call"))
+                .await;
+            let output = output.unwrap_or_else(|error| panic!("{}", error.message));
+            let changed = output.details["files"].as_array().unwrap();
+            let mut changed: Vec<&str> = changed
+                .iter()
+                .map(|file| file["path"].as_str().unwrap())
+                .collect();
+            changed.sort_unstable();
+            assert_eq!(changed, files, "{}", output.to_text());
+            for (file, before) in files.iter().zip(&before) {
+                let expected = match to == new {
+                    true => before.replace(old, new),
+                    false => before.clone(),
+                };
+                assert_eq!(text(file), expected);
+                assert_eq!(self.diagnostics(file).await, [""; 0], "{file}");
+            }
+        }
+        let arguments = json!({ "file": file, "line": line, "symbol": old, "new_name": old });
+        let same = self
+            .surface
+            .call("lsp_rename", arguments, Request::new("call"))
+            .await;
+        let error = same.unwrap_err();
+        assert_eq!(error.message, format!("`{old}` is its name already"));
+    }
+
     /// The names of the symbols of a file.
     async fn symbols(&self, file: &str) -> Vec<String> {
         let output = self
@@ -208,7 +253,7 @@ edition = \"2024\"
 //- /src/lib.rs
 pub mod cart;
 //- /src/cart.rs
-/// What a basket costs.
+/// What a basket comes to.
 «def»pub fn total(prices: &[u32]) -> u32 {
     prices.iter().sum()
 }
@@ -244,7 +289,7 @@ async fn rust_analyzer() {
                 "hover",
                 "use3",
                 "total",
-                &["pub fn total", "What a basket costs"],
+                &["pub fn total", "What a basket comes to"],
             ),
             ("type_definition", "use2", "apple", &["struct"]),
             ("implementation", "trait", "Priced", &["impl"]),
@@ -266,6 +311,9 @@ async fn rust_analyzer() {
         "{}",
         error.message
     );
+    project
+        .check_rename("def", "total", "costs", &["src/cart.rs"])
+        .await;
     project.end().await;
 }
 
@@ -277,7 +325,7 @@ go 1.21
 //- /cart/cart.go
 package cart
 
-// Total is what a basket costs.
+// What a basket comes to.
 «def»func Total(prices []int) int {
 	sum := 0
 	for _, price := range prices {
@@ -316,7 +364,7 @@ async fn gopls() {
                 "hover",
                 "use",
                 "Total",
-                &["func cart.Total", "what a basket costs"],
+                &["func cart.Total", "What a basket comes to"],
             ),
             ("type_definition", "use2", "apple", &["struct"]),
             ("implementation", "iface", "Priced", &["struct"]),
@@ -326,6 +374,8 @@ async fn gopls() {
     project.check_diagnostics("cart/cart.go", wrong).await;
     let symbols = project.symbols("cart/cart.go").await;
     assert!(symbols.contains(&"Total".to_owned()), "{symbols:?}");
+    let files = ["cart/cart.go", "main.go"];
+    project.check_rename("def", "Total", "Costs", &files).await;
     // Killed, it is started again by the next question, and knows what it has to know.
     for _ in 0..2 {
         let State::Running { process, .. } = project.supervisor.status().await[0].state else {
@@ -347,7 +397,7 @@ name = \"shop\"
 version = \"1\"
 //- /cart.py
 «def»def total(prices: list[int]) -> int:
-    \"\"\"What a basket costs.\"\"\"
+    \"\"\"What a basket comes to.\"\"\"
     return sum(prices)
 
 
@@ -369,7 +419,12 @@ const PYTHON_ROWS: &[Row] = &[
         "total",
         &["def", "import", "use", "use3"],
     ),
-    ("hover", "use", "total", &["total", "What a basket costs"]),
+    (
+        "hover",
+        "use",
+        "total",
+        &["total", "What a basket comes to"],
+    ),
     ("type_definition", "use2", "apple", &["class"]),
 ];
 
@@ -383,6 +438,9 @@ async fn pyright() {
         .check_diagnostics("cart.py", "wrong: int = missing\n")
         .await;
     assert_eq!(project.symbols("cart.py").await[..2], ["total", "prices"]);
+    project
+        .check_rename("def", "total", "costs", &["cart.py", "main.py"])
+        .await;
     project.end().await;
 }
 
@@ -394,6 +452,9 @@ async fn basedpyright() {
     project.check(PYTHON_ROWS).await;
     project
         .check_diagnostics("cart.py", "wrong: int = missing\n")
+        .await;
+    project
+        .check_rename("def", "total", "costs", &["cart.py", "main.py"])
         .await;
     project.end().await;
 }
@@ -407,6 +468,9 @@ async fn ty() {
     project
         .check_diagnostics("cart.py", "wrong: int = missing\n")
         .await;
+    project
+        .check_rename("def", "total", "costs", &["cart.py", "main.py"])
+        .await;
     project.end().await;
 }
 
@@ -414,7 +478,7 @@ const TYPESCRIPT: &str = "\
 //- /tsconfig.json
 { \"compilerOptions\": { \"strict\": true, \"module\": \"esnext\", \"target\": \"esnext\", \"moduleResolution\": \"bundler\" } }
 //- /cart.ts
-/** What a basket costs. */
+/** What a basket comes to. */
 «def»export function total(prices: number[]): number {
   return prices.length;
 }
@@ -444,7 +508,7 @@ const TYPESCRIPT_ROWS: &[Row] = &[
         "hover",
         "use",
         "total",
-        &["total(prices: number[])", "What a basket costs"],
+        &["total(prices: number[])", "What a basket comes to"],
     ),
     ("type_definition", "use2", "apple", &["class"]),
     ("implementation", "iface", "Priced", &["class"]),
@@ -459,6 +523,9 @@ async fn typescript_language_server() {
     project.check(TYPESCRIPT_ROWS).await;
     let wrong = "export const wrong: number = missing;\n";
     project.check_diagnostics("cart.ts", wrong).await;
+    project
+        .check_rename("def", "total", "costs", &["cart.ts", "main.ts"])
+        .await;
     project.end().await;
 }
 
@@ -471,14 +538,17 @@ async fn typescript_native() {
     project.check(TYPESCRIPT_ROWS).await;
     let wrong = "export const wrong: number = missing;\n";
     project.check_diagnostics("cart.ts", wrong).await;
+    project
+        .check_rename("def", "total", "costs", &["cart.ts", "main.ts"])
+        .await;
     project.end().await;
 }
 
 const C: &str = "\
-//- /compile_flags.txt
--std=c11
+//- /compile_commands.json
+[{ \"directory\": \"ROOT\", \"file\": \"cart.c\", \"arguments\": [\"cc\", \"-c\", \"cart.c\"] }]
 //- /cart.h
-// What a basket costs.
+// What a basket comes to.
 «decl»int total(const int *prices, int count);
 //- /cart.c
 #include \"cart.h\"
@@ -501,14 +571,16 @@ async fn clangd() {
     project
         .check(&[
             ("definition", "use", "total", &["def"]),
-            // Without a list of all files, clangd knows those that are open.
-            ("references", "def", "total", &["def", "use"]),
+            ("references", "def", "total", &["decl", "def", "use"]),
             ("hover", "use", "total", &["function `total`"]),
         ])
         .await;
     let wrong = "int wrong(void) { return missing; }\n";
     project.check_diagnostics("cart.c", wrong).await;
     assert_eq!(project.symbols("cart.c").await[..1], ["total"]);
+    project
+        .check_rename("def", "total", "costs", &["cart.c", "cart.h"])
+        .await;
     project.end().await;
 }
 
@@ -518,7 +590,7 @@ name: shop
 environment:
   sdk: ^3.0.0
 //- /lib/cart.dart
-/// What a basket costs.
+/// What a basket comes to.
 «def»int total(List<int> prices) => prices.length;
 
 «iface»abstract class Priced {
@@ -552,7 +624,7 @@ async fn dart() {
                 "hover",
                 "use",
                 "total",
-                &["int total", "What a basket costs"],
+                &["int total", "What a basket comes to"],
             ),
             ("type_definition", "use2", "apple", &["class"]),
             ("implementation", "iface", "Priced", &["class"]),
@@ -560,6 +632,8 @@ async fn dart() {
         .await;
     let wrong = "int wrong() => missing;\n";
     project.check_diagnostics("lib/cart.dart", wrong).await;
+    let files = ["lib/cart.dart", "lib/main.dart"];
+    project.check_rename("def", "total", "costs", &files).await;
     project.end().await;
 }
 
