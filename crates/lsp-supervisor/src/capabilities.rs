@@ -254,7 +254,7 @@ mod tests {
     fn pull_is_announced_only_where_it_is_used() {
         let catalog = Catalog::shipped();
         for entry in catalog.entries() {
-            let params = initialize(entry, Path::new("/root"));
+            let params = initialize(entry, Path::new("/project"));
             let announced = params["capabilities"]["textDocument"]["diagnostic"].is_object();
             assert_eq!(
                 announced,
@@ -262,10 +262,10 @@ mod tests {
                 "{}",
                 entry.id()
             );
-            assert_eq!(params["rootUri"], "file:///root");
+            assert_eq!(params["rootUri"], "file:///project");
         }
         let rust = catalog.get("rust-analyzer").expect("it is shipped");
-        let params = initialize(rust, Path::new("/root"));
+        let params = initialize(rust, Path::new("/project"));
         assert_eq!(params["initializationOptions"]["cargo"]["targetDir"], true);
         assert!(params["capabilities"]["workspace"]["fileOperations"].is_null());
     }

@@ -26,7 +26,7 @@ const TOOLS: &str = r#"
     sleep 1000
     //- /bin/no-interpreter mode=755
     #!/no/such/interpreter
-    //- /bin/tsc mode=755
+    //- /bin/compiler mode=755
     #!/bin/sh
     echo "Version 6.0.3"
     //- /user/log
@@ -125,16 +125,21 @@ async fn one_of_another_version_is_told_from_it() {
     let detector = detector(&tree);
     let check = async |says: &str| {
         let probe = Probe::new(["--version"]).says(says);
-        let found = detector.check(&candidate("tsc").probe(probe), ".").await;
+        let found = detector
+            .check(&candidate("compiler").probe(probe), ".")
+            .await;
         found
             .to_string()
             .replace(&format!("{}/", tree.root().display()), "")
     };
     assert_eq!(
         check("Version 7.").await,
-        "`go.mod` found in ./, bin/tsc does not work: with `--version` it says `Version 6.0.3`"
+        "`go.mod` found in ./, bin/compiler does not work: with `--version` it says `Version 6.0.3`"
     );
-    assert_eq!(check("Version 6.").await, "`go.mod` found in ./, bin/tsc");
+    assert_eq!(
+        check("Version 6.").await,
+        "`go.mod` found in ./, bin/compiler"
+    );
 }
 
 #[tokio::test]
