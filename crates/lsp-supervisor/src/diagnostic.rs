@@ -257,7 +257,7 @@ mod tests {
     fn what_changes_by_itself_is_no_part_of_a_message() {
         let same = [
             ("unused variable: `x`", "unused  variable:\n `x`"),
-            ("defined at /opt/a/b.rs:3:4", "defined at /tmp/x/b.rs:9:1"),
+            ("defined at /opt/a/b.rs:3:4", "defined at /srv/x/b.rs:9:1"),
             (
                 "first declared at line 12, column 5.",
                 "first declared at line 13, column 6.",
