@@ -50,6 +50,7 @@ shipped! {
     "dart" "dart" => tree_sitter_dart::LANGUAGE;
     "elixir" "elixir" => tree_sitter_elixir::LANGUAGE;
     "erlang" "erlang" => tree_sitter_erlang::LANGUAGE;
+    "fortran" "fortran" => tree_sitter_fortran::LANGUAGE;
     "go" "go" => tree_sitter_go::LANGUAGE;
     "haskell" "haskell" => tree_sitter_haskell::LANGUAGE;
     "hcl" "hcl" => tree_sitter_hcl::LANGUAGE;

@@ -48,4 +48,4 @@ macro_rules! golden {
     )*};
 }
 
-golden! { bash c cmake cpp csharp css dart elixir erlang go haskell hcl html java javascript json julia kotlin lua make markdown nix objc ocaml perl php proto python r ruby rust scala solidity sql svelte swift toml tsx typescript xml yaml zig }
+golden! { bash c cmake cpp csharp css dart elixir erlang fortran go haskell hcl html java javascript json julia kotlin lua make markdown nix objc ocaml perl php proto python r ruby rust scala solidity sql svelte swift toml tsx typescript xml yaml zig }
