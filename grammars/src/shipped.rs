@@ -296,7 +296,20 @@ mod tests {
             parser.set_language(grammar.language()).unwrap();
             let data = grammar.data();
             let grouped = data.grouped.iter().flat_map(|rule| &rule.kinds);
-            let kinds = data.strings.iter().chain(&data.containers).chain(grouped);
+            let lists = [
+                &data.strings,
+                &data.containers,
+                &data.transparent,
+                &data.wrappers,
+                &data.padded,
+                &data.declarators,
+                &data.token_trees,
+                &data.open_lists,
+                &data.clauses,
+            ];
+            let listed = lists.into_iter().chain(&data.alike).flatten();
+            let caseless = data.caseless.iter().filter(|kind| !kind.ends_with('*'));
+            let kinds = listed.chain(caseless).chain(grouped);
             for kind in kinds {
                 let kind = kind.split(' ').next().unwrap_or_default();
                 assert_ne!(
