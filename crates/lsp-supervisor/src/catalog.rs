@@ -147,9 +147,9 @@ pub struct DiagnosticsSpec {
     /// Whether what it pushes names the version.
     #[serde(default)]
     pub versioned: bool,
-    /// How often it pushes for one version.
-    #[serde(default = "one")]
-    pub passes: u32,
+    /// What it pushes so long after a change, in milliseconds, is its last word on that version.
+    #[serde(default)]
+    pub final_after_ms: Option<u64>,
     /// How long it may be silent before what it pushed last is all, in milliseconds.
     #[serde(default = "settle")]
     pub settle_ms: u64,
@@ -162,13 +162,20 @@ pub struct DiagnosticsSpec {
     /// Who says what that check finds.
     #[serde(default)]
     pub check_sources: Vec<String>,
-    /// It looks at other documents again only when they change.
+    /// What makes it say how other open documents fare after a change, where it does not by itself.
     #[serde(default)]
-    pub touch_dependents: bool,
+    pub dependents: Option<Dependents>,
 }
 
-fn one() -> u32 {
-    1
+/// What makes a server say how other open documents fare after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Dependents {
+    /// It looks at a document again only when that changes: each is sent again as it is.
+    Touch,
+    /// It builds again what includes a file that was saved, and pushes that.
+    Include,
 }
 
 fn settle() -> u64 {

@@ -13,8 +13,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::capabilities;
-use crate::catalog::{Entry, Ready};
-use crate::documents::{self, Documents, Open};
+use crate::catalog::{Entry, Proof, Ready};
+use crate::documents::{self, Documents, Open, Told};
 use crate::error::{Error, ErrorKind};
 use crate::inbound::{Heard, Inbound, State};
 use crate::position::Encoding;
@@ -61,12 +61,6 @@ pub(crate) enum FileEvent {
     Deleted = 3,
 }
 
-/// How much work a server has told of by some time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    begun: u64,
-}
-
 impl Client {
     /// Connects, and initializes the server. Safe to cancel: the connection closes.
     pub(crate) async fn connect(
@@ -97,6 +91,7 @@ impl Client {
             .await
             .map_err(|error| not_started(error.to_string()))?;
         let mut state = heard.state();
+        state.check.clone_from(&spec.diagnostics.check);
         state.offered.at_start(answer["capabilities"].clone());
         let encoding = state.offered.encoding(&answer);
         drop(state);
@@ -141,6 +136,29 @@ impl Client {
 
     pub(crate) fn heard(&self) -> &Heard {
         &self.heard
+    }
+
+    /// Whether it has to be asked what is wrong with a document, and does not tell by itself.
+    pub(crate) fn is_asked(&self) -> bool {
+        match self.entry.spec().diagnostics.proof {
+            Proof::Pull => self.offers("textDocument/diagnostic"),
+            Proof::Tsserver => true,
+            _ => false,
+        }
+    }
+
+    /// How often it has pushed something for each file.
+    pub(crate) fn pushes(&self) -> HashMap<PathBuf, u64> {
+        let state = self.heard.state();
+        let all = state.published.iter();
+        all.map(|(path, published)| (path.clone(), published.count))
+            .collect()
+    }
+
+    /// Waits until it has pushed something for a file more often than that, and no longer than this.
+    pub(crate) async fn pushed_more(&self, path: &Path, count: u64, until: Instant) {
+        let more = |state: &State| (state.published.get(path)?.count > count).then_some(());
+        let _ = timeout_at(until, self.heard.until(more)).await;
     }
 
     /// Whether it offers a method.
@@ -265,12 +283,65 @@ impl Client {
         let language = self.entry.spec().language_id(&name).unwrap_or("plaintext");
         let sync = self.heard.state().offered.sync();
         let mut documents = self.documents.lock().await;
-        let (notices, open) = documents.sync(path, language, text, sync, self.encoding);
+        let how = (sync, self.encoding);
+        let (notices, open) = documents.sync(path, language, text, how, self.told(path));
         // With the lock held, so that the server hears of them in the order of their versions.
         for (method, params) in notices {
             self.notify(method, &params)?;
         }
         Ok(open)
+    }
+
+    /// What the server has said until now.
+    fn told(&self, path: &Path) -> Told {
+        let state = self.heard.state();
+        let published = state.published.get(path);
+        Told {
+            at: Instant::now(),
+            begun: state.begun,
+            pushes: published.map_or(0, |published| published.count),
+            checks: state.checks_begun,
+        }
+    }
+
+    /// Tells the server that a document as it is open is what its file holds, if it was not told yet and wants to hear.
+    pub(crate) async fn save(&self, path: &Path, open: Open) -> Result<Open, Error> {
+        let sync = self.heard.state().offered.sync();
+        let mut documents = self.documents.lock().await;
+        let (notice, saved) = documents.save(path, sync, self.told(path));
+        if let Some((method, params)) = notice {
+            self.notify(method, &params)?;
+        }
+        Ok(Open { saved, ..open })
+    }
+
+    /// Sends a document again as it is, so that a server that looks at a document only when it changes looks at it.
+    pub(crate) async fn touch(&self, path: &Path, open: Open) -> Result<Open, Error> {
+        let mut documents = self.documents.lock().await;
+        let told = self.told(path);
+        let Some((version, (method, params))) = documents.touch(path, told) else {
+            return Ok(open);
+        };
+        self.notify(method, &params)?;
+        Ok(Open {
+            version,
+            told,
+            ..open
+        })
+    }
+
+    /// Closes the document of a file that is no more, if it is open.
+    pub(crate) async fn close(&self, path: &Path) -> Result<(), Error> {
+        let mut documents = self.documents.lock().await;
+        match documents.close(path) {
+            Some((method, params)) => self.notify(method, &params),
+            None => Ok(()),
+        }
+    }
+
+    /// The files that it has open, the one that was used last first.
+    pub(crate) async fn recent(&self) -> Vec<PathBuf> {
+        self.documents.lock().await.recent()
     }
 
     /// Brings all open documents up to date with their files; those whose files are gone are closed.
@@ -333,23 +404,17 @@ impl Client {
 
     /// Waits until a server that tells of its work has done what an opened or changed document brings, and no longer than
     /// this. Asked meanwhile, Dart's never answers.
-    pub(crate) async fn settled(&self, before: Work, limit: Duration) {
+    pub(crate) async fn settled(&self, open: &Open, limit: Duration) {
         if self.entry.spec().diagnostics.ready != Ready::Progress {
             return;
         }
         let until = Instant::now() + limit;
-        let begun = |state: &State| (state.begun > before.begun).then_some(());
-        let grace = (Instant::now() + GRACE).min(until);
+        let begun = |state: &State| (state.begun > open.told.begun).then_some(());
+        let grace = (open.told.at + GRACE).min(until);
         if timeout_at(grace, self.heard.until(begun)).await.is_ok() {
             let over = |state: &State| state.task().is_none().then_some(());
             let _ = timeout_at(until, self.heard.until(over)).await;
         }
-    }
-
-    /// How much work it has told of so far.
-    pub(crate) fn work(&self) -> Work {
-        let begun = self.heard.state().begun;
-        Work { begun }
     }
 
     /// Waits until it has told of no work for a while.
@@ -495,7 +560,7 @@ mod tests {
         let told = server.receive().await;
         assert_eq!(told["params"]["textDocument"]["languageId"], "c");
         assert_eq!(told["params"]["textDocument"]["text"], "int a;\n");
-        assert!(open.fresh);
+        assert_eq!(open.version, 1);
         std::fs::write(&path, "int b;\n").expect("written");
         assert_eq!(client.open(&path).await.expect("it is open").version, 2);
         let told = server.receive().await;

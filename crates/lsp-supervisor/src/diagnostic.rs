@@ -126,6 +126,17 @@ pub struct Key {
     message: String,
 }
 
+impl Key {
+    pub(crate) fn code(&self) -> Option<&String> {
+        self.code.as_ref()
+    }
+
+    /// Its code, or its words where it has none.
+    pub(crate) fn name(&self) -> &str {
+        self.code.as_deref().unwrap_or(&self.message)
+    }
+}
+
 /// A message without line numbers, absolute paths and links, and with single blanks.
 fn normalised(message: &str) -> String {
     let mut words: Vec<String> = Vec::new();

@@ -23,14 +23,17 @@ mod inbound;
 pub mod ledger;
 pub mod location;
 mod ops;
+mod pool;
 pub mod position;
 mod render;
 mod server;
 mod supervisor;
 mod tool;
 pub mod uri;
+mod wrapper;
 
 pub use args::{Action, LspArgs, RenameArgs};
 pub use error::{Error, ErrorKind};
+pub use pool::Pool;
 pub use supervisor::{Choice, Options, State, Status, Supervisor};
 pub use tool::{Lsp, LspRename};

@@ -5,6 +5,7 @@ pub(crate) mod navigate;
 pub(crate) mod rename;
 pub(crate) mod status;
 pub(crate) mod symbols;
+pub(crate) mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

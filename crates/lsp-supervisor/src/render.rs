@@ -6,13 +6,15 @@ use serde_json::{Value, json};
 use terret_changeset::Change;
 use terret_tiers::{Output, bound, paths};
 
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::ops::Question;
 use crate::ops::diagnostics::Report;
 use crate::ops::navigate::{Answer, At, Content, Place};
 use crate::ops::rename::Renamed;
 use crate::ops::status::Statuses;
 use crate::ops::symbols::{Found, Symbols};
+use crate::ops::written::Introduced;
+use crate::uri;
 
 /// How many characters of a line are shown.
 const LINE: usize = 200;
@@ -163,6 +165,10 @@ pub(crate) fn symbols(workspace: &Path, symbols: &Symbols) -> Output {
 
 /// How many diagnostics are shown.
 const MOST_DIAGNOSTICS: usize = 50;
+/// How many of those that a write introduced are shown.
+const MOST_NEW: usize = 20;
+/// How many related places of a diagnostic are shown.
+const MOST_RELATED: usize = 3;
 
 /// What is wrong with a file: errors and warnings.
 pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
@@ -175,15 +181,7 @@ pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
         .collect();
     let mut text = String::new();
     for found in found.iter().take(MOST_DIAGNOSTICS) {
-        let line = u64::from(found.range.start.line) + 1;
-        let message = bound::line(&bound::sanitise(&found.message), MESSAGE);
-        let by = [found.source.as_deref(), found.code.as_deref()];
-        let by: Vec<&str> = by.into_iter().flatten().collect();
-        text += &format!("{path}:{line} {} {message}", found.severity);
-        if !by.is_empty() {
-            text += &format!(" [{}]", bound::sanitise(&by.join(" ")));
-        }
-        text.push('\n');
+        text += &problem(workspace, &report.file, found);
     }
     let shown = found.len().min(MOST_DIAGNOSTICS);
     if let Some(note) = bound::list_note(shown, found.len(), "mend these first") {
@@ -203,16 +201,7 @@ pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
     for error in &report.errors {
         text += &format!("{}\n", bound::sanitise(&error.to_string()));
     }
-    let each = |found: &crate::diagnostic::Diagnostic| {
-        json!({
-            "path": path,
-            "line": u64::from(found.range.start.line) + 1,
-            "severity": found.severity.to_string(),
-            "message": found.message,
-            "source": found.source,
-            "code": found.code,
-        })
-    };
+    let each = |found: &Diagnostic| problem_details(workspace, &report.file, found);
     Output::text(text.trim_end())
         .with_truncated(found.len() > shown)
         .with_details(json!({
@@ -222,14 +211,136 @@ pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
         }))
 }
 
+/// `path:line severity message [source code]`, and what is related on a line of its own.
+fn problem(workspace: &Path, file: &Path, found: &Diagnostic) -> String {
+    let path = paths::show(workspace, file);
+    let line = u64::from(found.range.start.line) + 1;
+    let message = bound::line(&bound::sanitise(&found.message), MESSAGE);
+    let mut text = format!("{path}:{line} {} {message}", found.severity);
+    let by = [found.source.as_deref(), found.code.as_deref()];
+    let by: Vec<&str> = by.into_iter().flatten().collect();
+    if !by.is_empty() {
+        text += &format!(" [{}]", bound::sanitise(&by.join(" ")));
+    }
+    text.push('\n');
+    let related = found.related.iter().take(MOST_RELATED);
+    let related: Vec<String> = related
+        .map(|(location, words)| {
+            let at = match uri::to_path(&location.uri) {
+                Some(path) => paths::show(workspace, &path),
+                None => bound::sanitise(&location.uri).into_owned(),
+            };
+            let line = u64::from(location.range.start.line) + 1;
+            let words = bound::line(&bound::sanitise(words), LINE);
+            format!("{at}:{line} {words}")
+        })
+        .collect();
+    if !related.is_empty() {
+        text += &format!("  see {}\n", related.join("; "));
+    }
+    text
+}
+
+fn problem_details(workspace: &Path, file: &Path, found: &Diagnostic) -> Value {
+    json!({
+        "path": paths::show(workspace, file),
+        "line": u64::from(found.range.start.line) + 1,
+        "severity": found.severity.to_string(),
+        "message": found.message,
+        "source": found.source,
+        "code": found.code,
+    })
+}
+
+/// Adds what a write has introduced to the output of the tool that wrote; nothing where it introduced nothing.
+pub(crate) fn introduced(workspace: &Path, output: Output, introduced: Introduced) -> Output {
+    let Introduced {
+        mut new,
+        fixed,
+        first,
+        verified,
+        pending,
+        failed,
+        passed_over,
+    } = introduced;
+    new.sort_by(|(a_path, a), (b_path, b)| {
+        let key = |found: &Diagnostic| (found.severity, found.range.start);
+        let (a_key, b_key) = (key(a), key(b));
+        (a_key.0, a_path, a_key.1).cmp(&(b_key.0, b_path, b_key.1))
+    });
+    let mut text = String::new();
+    if !new.is_empty() {
+        text += match new.iter().all(|(path, _)| first.contains(path)) {
+            true => "problems (first look at this file: some may have been there before):\n",
+            false => "new problems:\n",
+        };
+    }
+    for (path, found) in new.iter().take(MOST_NEW) {
+        text += &problem(workspace, path, found);
+    }
+    if new.len() > MOST_NEW {
+        let rest = &new[MOST_NEW..];
+        let errors = rest
+            .iter()
+            .filter(|(_, found)| found.severity == Severity::Error)
+            .count();
+        text += &format!(
+            "… {} more: {errors} errors, {} warnings\n",
+            rest.len(),
+            rest.len() - errors
+        );
+    }
+    text += &match fixed.len() {
+        0 => String::new(),
+        1 => "fixed: 1 earlier problem\n".to_owned(),
+        count => format!("fixed: {count} earlier problems\n"),
+    };
+    if !pending.is_empty() {
+        let servers = bound::sanitise(&pending.join(", ")).into_owned();
+        text +=
+            &format!("diagnostics pending: {servers}; what is found comes with the next result\n");
+    }
+    if let Some(why) = failed.first() {
+        // A write is told of a server's trouble in a line.
+        let why = why.lines().next().unwrap_or_default();
+        let why = bound::line(&bound::sanitise(why), MESSAGE);
+        text += &format!("not verified: {why}\n");
+    }
+    if passed_over > 0 {
+        text +=
+            &format!("not verified: {passed_over} more files; `lsp` with `diagnostics` tells\n");
+    }
+    let details = json!({
+        "new": new.iter().map(|(path, found)| problem_details(workspace, path, found)).collect::<Vec<_>>(),
+        "fixed": fixed.len(),
+        "verified": verified,
+        "pending": pending,
+        "failed": failed,
+    });
+    let truncated = output.truncated || new.len() > MOST_NEW;
+    let mut output = match text.trim_end() {
+        "" => output,
+        text => output.with_text(text),
+    };
+    output.truncated = truncated;
+    match &mut output.details {
+        Value::Object(all) => {
+            all.entry("diagnostics").or_insert(details);
+        }
+        empty @ Value::Null => *empty = json!({ "diagnostics": details }),
+        _ => {}
+    }
+    output
+}
+
 /// How many lines of a file are named.
 const MOST_LINES: usize = 20;
 /// How many files are named.
 const MOST_FILES: usize = 100;
 
 /// What a rename has changed.
-pub(crate) fn renamed(workspace: &Path, renamed: &Renamed) -> Output {
-    let Renamed { old, new, .. } = renamed;
+pub(crate) fn renamed(workspace: &Path, renamed: Renamed) -> Output {
+    let Renamed { old, new, .. } = &renamed;
     let count = |count: usize, one: &str, many: &str| {
         let name = if count == 1 { one } else { many };
         format!("{} {name}", bound::thousands(count))
@@ -265,14 +376,15 @@ pub(crate) fn renamed(workspace: &Path, renamed: &Renamed) -> Output {
         };
     }
     let each = |(path, lines): &(std::path::PathBuf, Vec<usize>)| json!({ "path": paths::show(workspace, path), "lines": lines });
-    Output::text(bound::sanitise(text.trim_end()).into_owned())
+    let output = Output::text(bound::sanitise(text.trim_end()).into_owned())
         .with_truncated(renamed.files.len() > MOST_FILES)
         .with_details(json!({
             "edits": renamed.edits,
             "files": renamed.files.iter().map(each).collect::<Vec<_>>(),
             "moved": renamed.moved.iter().map(|file| paths::show(workspace, file.path())).collect::<Vec<_>>(),
             "server": renamed.server,
-        }))
+        }));
+    self::introduced(workspace, output, renamed.introduced)
 }
 
 /// How the servers are.

@@ -156,12 +156,13 @@ impl Tool for LspRename {
         };
         let cancelled = || context.interrupted().is_some();
         let workspace = || Workspace::open(root);
-        let renamed = work.rename(target, &args.new_name, &workspace, &cancelled);
+        let limit = || self.supervisor.write_limit(context);
+        let renamed = work.rename(target, &args.new_name, &workspace, &cancelled, &limit);
         tokio::select! {
             biased;
             error = interrupted(context) => Err(error),
             result = renamed => match result {
-                Ok(renamed) => Ok(render::renamed(root, &renamed)),
+                Ok(renamed) => Ok(render::renamed(root, renamed)),
                 Err(error) => Err(rename_error(error, &self.supervisor)),
             },
         }

@@ -64,7 +64,6 @@ impl Context<'_> {
         let Asked { server, at_work } = self.server_for(&file, question.method()).await?;
         let client = server.client();
         // What others have changed on disk since, the server has to know first.
-        let before = client.before(&file);
         let open = client.open(&file).await?;
         client.refresh().await?;
         let found = address::find(
@@ -87,9 +86,7 @@ impl Context<'_> {
             params["context"] = json!({ "includeDeclaration": true });
         }
         let asked = (question.method(), &params);
-        let answer = client
-            .ask_about(&file, &open, before, asked, ANSWER)
-            .await?;
+        let answer = client.ask_about(&file, &open, asked, ANSWER).await?;
         let content = match question {
             Question::Hover => Content::Text(location::hover(&answer)),
             _ => places(&answer, client.encoding()).await,
