@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -50,6 +51,8 @@ pub(crate) struct Client {
     version: Option<String>,
     encoding: Encoding,
     started: Instant,
+    /// Whether it has read its project once.
+    was_ready: AtomicBool,
     documents: Mutex<Documents>,
 }
 
@@ -102,6 +105,7 @@ impl Client {
             version: text("version").filter(|version| version.len() < 60),
             root: root.to_owned(),
             started: Instant::now(),
+            was_ready: AtomicBool::new(false),
             documents: Mutex::default(),
             encoding,
             entry,
@@ -392,12 +396,19 @@ impl Client {
                     .unwrap_or(false)
             }
             Ready::Progress => {
+                // Once it has read the project, it is only what it tells of that is waited for.
+                let was_ready = self.was_ready.load(Ordering::Relaxed);
+                if was_ready && self.task().is_none() {
+                    return true;
+                }
                 let begun = self.heard.until(|state| (state.begun > 0).then_some(()));
                 let grace = (self.started + GRACE).min(until);
-                if timeout_at(grace, begun).await.is_err() {
-                    return self.task().is_none();
-                }
-                self.watching(until, progress, self.quiet()).await.is_some()
+                let is_ready = match timeout_at(grace, begun).await {
+                    Err(_) => self.task().is_none(),
+                    Ok(()) => self.watching(until, progress, self.quiet()).await.is_some(),
+                };
+                self.was_ready.fetch_or(is_ready, Ordering::Relaxed);
+                is_ready
             }
         }
     }
