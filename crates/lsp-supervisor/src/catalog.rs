@@ -147,9 +147,6 @@ pub struct DiagnosticsSpec {
     /// Whether what it pushes names the version.
     #[serde(default)]
     pub versioned: bool,
-    /// What it pushes so long after a change, in milliseconds, is its last word on that version.
-    #[serde(default)]
-    pub final_after_ms: Option<u64>,
     /// How long it may be silent before what it pushed last is all, in milliseconds.
     #[serde(default = "settle")]
     pub settle_ms: u64,

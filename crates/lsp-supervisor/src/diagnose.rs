@@ -198,7 +198,6 @@ impl Client {
         let spec = &self.entry().spec().diagnostics;
         let cold = spec.cold_settle_ms.filter(|_| open.told.pushes == 0);
         let settle = Duration::from_millis(cold.unwrap_or(spec.settle_ms));
-        let last = spec.final_after_ms.map(Duration::from_millis);
         let mut seen = 0;
         let mut quiet = until;
         loop {
@@ -216,10 +215,6 @@ impl Client {
             };
             seen = count;
             quiet = (at + settle).min(until);
-            // Late enough, it is the last word, and no silence has to be waited for.
-            if last.is_some_and(|last| at.duration_since(open.told.at) >= last) {
-                break;
-            }
         }
         if seen == 0 {
             let name = self.name();

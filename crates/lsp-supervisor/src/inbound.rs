@@ -44,6 +44,8 @@ pub(crate) struct State {
     pub(crate) quiescent: bool,
     /// What it pushed last for each file.
     pub(crate) published: HashMap<PathBuf, Published>,
+    /// How often it pushed at all.
+    pub(crate) pushes: u64,
     /// How often it asked that what was pulled be pulled again.
     pub(crate) refreshes: u64,
     /// What it had to say to a person, the last last.
@@ -152,6 +154,7 @@ impl State {
         published.version = version;
         published.items = Diagnostic::read_all(&params["diagnostics"]).into();
         published.count += 1;
+        self.pushes += 1;
         published.at = Some(Instant::now());
     }
 

@@ -479,8 +479,14 @@ impl Shared {
         let tells = has_check || !client.is_asked();
         if let (Some(pushed), Some((_, open)), true) = (pushed, opened.first(), tells) {
             if !has_check {
-                // What it pushes of other files comes with what it pushes of this one.
-                client.barrier(open, until).await;
+                // What it pushes of other files comes in one go with what it pushes of this one.
+                loop {
+                    let count = client.heard().state().pushes;
+                    client.barrier(open, until).await;
+                    if client.heard().state().pushes == count || Instant::now() >= until {
+                        break;
+                    }
+                }
             }
             for (file, said, before) in pushed_since(client, &pushed, &own) {
                 let before = Some(before);
