@@ -24,6 +24,7 @@ pub(crate) fn workspace(directory: Option<PathBuf>) -> Result<PathBuf> {
 /// The run over a folder, with all that can be wired.
 pub(crate) fn run(workspace: PathBuf) -> Result<Run> {
     Run::builder(workspace)
+        .lsp(terret::lsp::Options::default())
         .build()
         .context("the tools do not fit together")
 }
@@ -37,7 +38,7 @@ pub(crate) fn surface(run: &Run, cap: Tier) -> Surface {
 /// The runtime for calls: this thread, and none besides.
 pub(crate) fn runtime() -> Result<Runtime> {
     tokio::runtime::Builder::new_current_thread()
-        .enable_io()
+        .enable_all()
         .build()
         .context("no runtime")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -372,9 +372,16 @@ impl Entry {
 /// assert!(error.to_string().starts_with("the language server `gopls`: unknown field `setings`"));
 /// # Ok::<_, terret_lsp_supervisor::catalog::BadServer>(())
 /// ```
+///
+/// Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Catalog {
-    entries: Vec<Entry>,
+    known: Arc<Known>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    entries: Vec<Arc<Entry>>,
     /// What each was made of, so that it can be changed.
     tables: BTreeMap<String, toml::Table>,
 }
@@ -401,21 +408,20 @@ impl Catalog {
     #[must_use]
     pub fn empty() -> Self {
         Self {
-            entries: Vec::new(),
-            tables: BTreeMap::new(),
+            known: Arc::default(),
         }
     }
 
     /// All of them.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.known.entries
     }
 
     /// The one of this id.
     #[must_use]
-    pub fn get(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.id == id)
+    pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
+        self.known.entries.iter().find(|entry| entry.id == id)
     }
 
     /// Changes the entry of this id, or adds one: the text is TOML as in `servers/`. Of a table that is there already what
@@ -439,32 +445,34 @@ impl Catalog {
     ///
     /// As [`change`](Self::change).
     pub fn change_table(&mut self, id: &str, table: toml::Table) -> Result<(), BadServer> {
-        let mut whole = self.tables.get(id).cloned().unwrap_or_default();
+        let mut whole = self.known.tables.get(id).cloned().unwrap_or_default();
         merge(&mut whole, table);
         let spec = ServerSpec::deserialize(whole.clone()).map_err(|error| BadServer {
             id: id.to_owned(),
             why: error.message().to_owned(),
         })?;
-        let entry = Entry::new(id, spec)?;
-        match self.entries.iter_mut().find(|entry| entry.id == id) {
+        let entry = Arc::new(Entry::new(id, spec)?);
+        let known = Arc::make_mut(&mut self.known);
+        match known.entries.iter_mut().find(|entry| entry.id == id) {
             Some(old) => *old = entry,
-            None => self.entries.push(entry),
+            None => known.entries.push(entry),
         }
-        self.tables.insert(id.to_owned(), whole);
+        known.tables.insert(id.to_owned(), whole);
         Ok(())
     }
 
     /// Takes an entry out. Says whether there was one.
     pub fn disable(&mut self, id: &str) -> bool {
-        let before = self.entries.len();
-        self.entries.retain(|entry| entry.id != id);
-        self.entries.len() < before
+        let entries = &mut Arc::make_mut(&mut self.known).entries;
+        let before = entries.len();
+        entries.retain(|entry| entry.id != id);
+        entries.len() < before
     }
 
     /// The servers that are for a file of this name.
-    pub fn for_file(&self, file_name: &str) -> impl Iterator<Item = &Entry> {
-        let is_for = move |entry: &&Entry| entry.spec.language_id(file_name).is_some();
-        self.entries.iter().filter(is_for)
+    pub fn for_file(&self, file_name: &str) -> impl Iterator<Item = &Arc<Entry>> {
+        let is_for = move |entry: &&Arc<Entry>| entry.spec.language_id(file_name).is_some();
+        self.known.entries.iter().filter(is_for)
     }
 }
 

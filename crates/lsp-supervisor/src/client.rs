@@ -476,7 +476,7 @@ mod tests {
     use crate::catalog::Catalog;
 
     fn entry(id: &str) -> Arc<Entry> {
-        Arc::new(Catalog::shipped().get(id).expect("it is shipped").clone())
+        Arc::clone(Catalog::shipped().get(id).expect("it is shipped"))
     }
 
     /// A client of a scripted server that can do this.

@@ -36,4 +36,6 @@ pub use args::{Action, LspArgs, RenameArgs};
 pub use error::{Error, ErrorKind};
 pub use pool::Pool;
 pub use supervisor::{Choice, Options, State, Status, Supervisor};
+/// What servers are started with is said in the terms of `terret-launch`.
+pub use terret_launch::{Enclosure, Environment, Trust};
 pub use tool::{Lsp, LspRename};

@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::address::Unaddressed;
+use crate::address::{self, Address, Place, Unaddressed};
+use crate::documents;
 use crate::error::Error;
+use crate::position::Text;
 use crate::server::Server;
 use crate::supervisor::{Choice, Supervisor};
 
@@ -74,6 +76,26 @@ pub(crate) struct Target {
     pub(crate) file: PathBuf,
     pub(crate) line: usize,
     pub(crate) symbol: String,
+}
+
+impl Target {
+    /// Where the symbol is in a text.
+    pub(crate) fn find(&self, text: &Text) -> Result<Place, OpError> {
+        let address = Address {
+            line: self.line,
+            symbol: &self.symbol,
+        };
+        address::find(text, address).map_err(|why| OpError::Place {
+            file: self.file.clone(),
+            why,
+        })
+    }
+
+    /// Whether the symbol is where it should be: to be known before a server is started for it.
+    pub(crate) async fn check(&self) -> Result<(), OpError> {
+        let text = documents::read(&self.file).await?;
+        self.find(&text).map(|_| ())
+    }
 }
 
 /// Why an operation gives nothing.

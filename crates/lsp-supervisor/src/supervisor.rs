@@ -330,6 +330,23 @@ impl Supervisor {
     }
 }
 
+impl Supervisor {
+    /// Ends the servers that no other run has, politely, and waits for that. Whatever else goes on in this run's name ends
+    /// as well.
+    pub async fn shut_down(&self) {
+        let mut tasks = std::mem::take(&mut *self.background.tasks());
+        tasks.shutdown().await;
+        let slots: Vec<Arc<Slot>> = self.shared.slots().drain().map(|(_, slot)| slot).collect();
+        for slot in slots {
+            if let Some(slot) = Arc::into_inner(slot)
+                && let Some(server) = slot.running.into_inner()
+            {
+                server.stop().await;
+            }
+        }
+    }
+}
+
 impl Shared {
     pub(crate) async fn for_file(&self, path: &Path) -> Vec<Choice> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -358,7 +375,7 @@ impl Shared {
                     (None, _) => Err(format!("{detection}; to get it: {}", spec.install)),
                 }
             };
-            let entry = Arc::new(entry.clone());
+            let entry = Arc::clone(entry);
             choices.push(Choice { entry, usable });
         }
         choices

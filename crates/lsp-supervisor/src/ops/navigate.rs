@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{ANSWER, Asked, Context, OpError, Question, Target};
-use crate::address::{self, Address};
 use crate::documents;
 use crate::location::{self, Location};
 use crate::position::{Encoding, Text};
@@ -60,23 +59,14 @@ pub(crate) enum At {
 impl Context<'_> {
     /// Asks about a symbol.
     pub(crate) async fn ask(&self, question: Question, target: Target) -> Result<Answer, OpError> {
-        let Target { file, line, symbol } = target;
-        let Asked { server, at_work } = self.server_for(&file, question.method()).await?;
+        target.check().await?;
+        let file = &target.file;
+        let Asked { server, at_work } = self.server_for(file, question.method()).await?;
         let client = server.client();
         // What others have changed on disk since, the server has to know first.
-        let open = client.open(&file).await?;
+        let open = client.open(file).await?;
         client.refresh().await?;
-        let found = address::find(
-            &open.text,
-            Address {
-                line,
-                symbol: &symbol,
-            },
-        );
-        let place = match found {
-            Ok(place) => place,
-            Err(why) => return Err(OpError::Place { file, why }),
-        };
+        let place = target.find(&open.text)?;
         let spelled = open.text.as_str()[place.identifier.clone()].to_owned();
         let mut params = json!({
             "textDocument": { "uri": open.uri },
@@ -86,7 +76,7 @@ impl Context<'_> {
             params["context"] = json!({ "includeDeclaration": true });
         }
         let asked = (question.method(), &params);
-        let answer = client.ask_about(&file, &open, asked, ANSWER).await?;
+        let answer = client.ask_about(file, &open, asked, ANSWER).await?;
         let content = match question {
             Question::Hover => Content::Text(location::hover(&answer)),
             _ => places(&answer, client.encoding()).await,

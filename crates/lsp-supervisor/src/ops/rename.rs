@@ -7,7 +7,6 @@ use terret_changeset::{Change, ChangeSet, CommitError, FileChange, Workspace};
 
 use super::written::{Introduced, Limit};
 use super::{ANSWER, Asked, Context, OpError, Target};
-use crate::address::{self, Address};
 use crate::client::FileEvent;
 use crate::edits::{self, Refused};
 
@@ -62,11 +61,12 @@ impl Context<'_> {
         cancelled: &(dyn Fn() -> bool + Sync),
         limit: &(dyn Fn() -> Limit + Sync),
     ) -> Result<Renamed, Unrenamed> {
-        let Target { file, line, symbol } = target;
+        target.check().await?;
+        let file = &target.file;
         if new.trim().is_empty() {
             return Err(Unrenamed::Name("`new_name` is empty".to_owned()));
         }
-        let Asked { server, at_work } = self.server_for(&file, "textDocument/rename").await?;
+        let Asked { server, at_work } = self.server_for(file, "textDocument/rename").await?;
         let client = server.client();
         let name = client.name().to_owned();
         if let Some(task) = at_work {
@@ -74,19 +74,9 @@ impl Context<'_> {
                 format!("it is at work on {task}, and may not know all uses yet: try again later");
             return Err(Unrenamed::Server { server: name, why });
         }
-        let open = client.open(&file).await?;
+        let open = client.open(file).await?;
         client.refresh().await?;
-        let found = address::find(
-            &open.text,
-            Address {
-                line,
-                symbol: &symbol,
-            },
-        );
-        let place = found.map_err(|why| OpError::Place {
-            file: file.clone(),
-            why,
-        })?;
+        let place = target.find(&open.text)?;
         let old = open.text.as_str()[place.identifier.clone()].to_owned();
         if old == new {
             return Err(Unrenamed::Name(format!("`{old}` is its name already")));
