@@ -70,6 +70,8 @@ pub enum Action {
     Hover,
     /// The symbols of `file`, or with `query` those of the workspace.
     Symbols,
+    /// The quick fixes and refactorings that the server offers for the symbol; none is applied.
+    CodeActions,
     /// Which servers run, and which cannot and why.
     Status,
     /// Restarts the servers of `file`, or all.
@@ -86,6 +88,10 @@ impl LspArgs {
             Action::Implementation => Question::Implementation,
             Action::References => Question::References,
             Action::Hover => Question::Hover,
+            Action::CodeActions => {
+                let target = target(file, self.line, self.symbol)?;
+                return Ok(Op::Actions { target });
+            }
             Action::Status => return Ok(Op::Status { file }),
             Action::Reload => return Ok(Op::Reload { file }),
             Action::Diagnostics => {

@@ -364,10 +364,19 @@ impl Client {
         Ok(())
     }
 
-    /// Tells that files are new, have other contents, or are gone.
+    /// Tells that files are new, have other contents, or are gone, as far as the server wants to hear of them.
     pub(crate) fn files_changed(&self, changes: &[(&Path, FileEvent)]) -> Result<(), Error> {
-        let one = |(path, event): &(&Path, FileEvent)| json!({ "uri": uri::of_path(path), "type": *event as u8 });
-        let changes: Vec<Value> = changes.iter().map(one).collect();
+        let state = self.heard.state();
+        let wanted = changes
+            .iter()
+            .filter(|(path, event)| state.offered.watches(path, *event));
+        let changes: Vec<Value> = wanted
+            .map(|(path, event)| json!({ "uri": uri::of_path(path), "type": *event as u8 }))
+            .collect();
+        drop(state);
+        if changes.is_empty() {
+            return Ok(());
+        }
         let params = json!({ "changes": changes });
         self.notify("workspace/didChangeWatchedFiles", &params)
     }

@@ -30,6 +30,7 @@ mod server;
 mod supervisor;
 mod tool;
 pub mod uri;
+mod watched;
 mod wrapper;
 
 pub use args::{Action, LspArgs, RenameArgs};

@@ -1,5 +1,6 @@
 //! What can be asked about code: an operation each, from resolved arguments to a report.
 
+pub(crate) mod actions;
 pub(crate) mod diagnostics;
 pub(crate) mod navigate;
 pub(crate) mod rename;
@@ -28,6 +29,9 @@ const READY: Duration = Duration::from_secs(60);
 pub(crate) enum Op {
     Ask {
         question: Question,
+        target: Target,
+    },
+    Actions {
         target: Target,
     },
     Diagnostics {
@@ -161,26 +165,33 @@ impl Context<'_> {
             });
             return Ok(Asked { server, at_work });
         }
+        if errors.is_empty() {
+            return Err(self.no_server(file).await);
+        }
         Err(OpError::Server(errors))
     }
 
-    /// The servers for a file that can be used.
-    async fn usable(&self, file: &Path) -> Result<Vec<Choice>, OpError> {
+    /// Why no server can be used for a file.
+    async fn no_server(&self, file: &Path) -> OpError {
         let choices = self.supervisor.for_file(file).await;
         let reasons = choices.iter().filter_map(|choice| {
             let name = choice.entry().spec().name.clone();
-            Some((name, choice.problem()?.to_owned()))
+            let linter = "it finds faults, and answers no question about code";
+            Some((name, choice.problem().unwrap_or(linter).to_owned()))
         });
-        let reasons: Vec<(String, String)> = reasons.collect();
-        let usable = choices
-            .into_iter()
-            .filter(|choice| choice.problem().is_none());
-        let usable: Vec<Choice> = usable.collect();
-        let is_code = |choice: &Choice| !choice.entry().spec().linter;
-        if !usable.iter().any(is_code) {
-            let file = file.to_owned();
-            return Err(OpError::NoServer { file, reasons });
+        OpError::NoServer {
+            file: file.to_owned(),
+            reasons: reasons.collect(),
         }
-        Ok(usable)
+    }
+
+    /// The servers for a file that can be used, linters included.
+    async fn usable(&self, file: &Path) -> Result<Vec<Choice>, OpError> {
+        let mut choices = self.supervisor.for_file(file).await;
+        choices.retain(|choice| choice.problem().is_none());
+        if choices.is_empty() {
+            return Err(self.no_server(file).await);
+        }
+        Ok(choices)
     }
 }

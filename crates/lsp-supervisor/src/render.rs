@@ -8,6 +8,7 @@ use terret_tiers::{Output, bound, paths};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ops::Question;
+use crate::ops::actions::{Action, Actions};
 use crate::ops::diagnostics::Report;
 use crate::ops::navigate::{Answer, At, Content, Place};
 use crate::ops::rename::Renamed;
@@ -160,6 +161,60 @@ pub(crate) fn symbols(workspace: &Path, symbols: &Symbols) -> Output {
             "total": symbols.total,
             "servers": symbols.servers,
             "at_work": symbols.at_work,
+        }))
+}
+
+/// How many fixes and refactorings are shown.
+const MOST_ACTIONS: usize = 50;
+
+/// What servers offer to do at a symbol.
+pub(crate) fn actions(actions: &Actions) -> Output {
+    let mut text = String::new();
+    for action in actions.found.iter().take(MOST_ACTIONS) {
+        text += &bound::line(&bound::sanitise(&action.title), LINE);
+        let mut notes = Vec::new();
+        notes.extend(action.kind.clone());
+        if action.preferred {
+            notes.push("preferred".to_owned());
+        }
+        if let Some(why) = &action.disabled {
+            notes.push(format!("not here: {why}"));
+        }
+        if !notes.is_empty() {
+            let notes = notes.join(", ");
+            text += &format!(" ({})", bound::line(&bound::sanitise(&notes), LINE));
+        }
+        text.push('\n');
+    }
+    let servers = actions.servers.join(", ");
+    if actions.found.is_empty() {
+        text += &format!(
+            "nothing is offered for `{}`, says {servers}\n",
+            actions.symbol
+        );
+    } else {
+        text += "none is applied; make the change yourself\n";
+    }
+    let shown = actions.found.len().min(MOST_ACTIONS);
+    if let Some(note) = bound::list_note(shown, actions.found.len(), "these come first") {
+        text += &format!("{note}\n");
+    }
+    text += &incomplete(&servers, actions.at_work.as_deref());
+    let each = |action: &Action| {
+        json!({
+            "title": action.title,
+            "kind": action.kind,
+            "preferred": action.preferred,
+            "disabled": action.disabled,
+        })
+    };
+    Output::text(text.trim_end())
+        .with_truncated(actions.found.len() > shown)
+        .with_details(json!({
+            "symbol": actions.symbol,
+            "actions": actions.found.iter().map(each).collect::<Vec<_>>(),
+            "servers": actions.servers,
+            "at_work": actions.at_work,
         }))
 }
 

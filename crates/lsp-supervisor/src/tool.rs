@@ -19,8 +19,8 @@ use crate::supervisor::Supervisor;
 
 const DESCRIPTION: &str = "\
 Asks the language server of a file about code, with types and across files: where a symbol is declared or used, \
-what its type is, what implements it, its documentation, what is wrong with a file, the symbols of a file or of \
-the workspace. Use it where \
+what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file, \
+the symbols of a file or of the workspace. Use it where \
 names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. \
 Returns `path:line: text` for each place. \
 Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}";
@@ -58,6 +58,7 @@ impl Lsp {
             Op::Ask { question, target } => {
                 render::answer(workspace, &context.ask(question, target).await?)
             }
+            Op::Actions { target } => render::actions(&context.actions(&target).await?),
             Op::Diagnostics { file } => {
                 render::diagnostics(workspace, &context.diagnostics(&file).await?)
             }

@@ -249,6 +249,61 @@ async fn dart() {
     project.end().await;
 }
 
+/// What servers offer to do at a symbol is told, and nothing is done.
+#[tokio::test]
+async fn fixes_and_refactorings() {
+    let rust = "//- /Cargo.toml\n[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\
+        //- /src/lib.rs\nmod a { pub struct Basket; }\n«at»pub fn f() -> Basket { a::Basket }\n";
+    let go = "//- /go.mod\nmodule shop\n\ngo 1.21\n//- /main.go\npackage main\n\nfunc main() {\n«at»\tunused := 1\n}\n";
+    let typescript = "//- /tsconfig.json\n{}\n//- /a.ts\nexport class Basket {}\n//- /b.ts\n\
+        «at»export const basket = new Basket();\n";
+    let python = "//- /pyproject.toml\n[project]\nname = \"shop\"\nversion = \"1\"\n//- /a.py\n«at»import os\n";
+    let dart = "//- /pubspec.yaml\nname: shop\nenvironment:\n  sdk: ^3.0.0\n//- /lib/a.dart\n\
+        «at»int f() => Basket();\n";
+    let c = "//- /compile_commands.json\n[{ \"directory\": \"ROOT\", \"file\": \"a.c\", \
+        \"arguments\": [\"cc\", \"-c\", \"a.c\"] }]\n//- /a.c\nint total;\n«at»int f(void) { return totl; }\n";
+    let rows = [
+        (
+            "rust-analyzer",
+            "rust-analyzer",
+            rust,
+            "Basket#1",
+            "Import `crate::a::Basket`",
+        ),
+        ("gopls", "gopls", go, "unused", "Remove"),
+        (
+            "typescript-language-server",
+            "typescript-language-server",
+            typescript,
+            "Basket",
+            "Add import from \"./a\"",
+        ),
+        (
+            "tsc",
+            "typescript-native",
+            typescript,
+            "Basket",
+            "Add import from \"./a\"",
+        ),
+        ("ruff", "ruff", python, "os", "Remove unused import: `os`"),
+        ("dart", "dart", dart, "Basket", "Create class 'Basket'"),
+        ("clangd", "clangd", c, "totl", "change 'totl' to 'total'"),
+    ];
+    for (program, id, text, symbol, expected) in rows {
+        let Some(project) = Project::new(program, id, text) else {
+            return;
+        };
+        let output = project.ask("code_actions", "at", symbol).await;
+        let output = output.unwrap_or_else(|error| panic!("{id}: {}", error.message));
+        assert!(
+            output.to_text().contains(expected),
+            "{id}: {}",
+            output.to_text()
+        );
+        project.end().await;
+    }
+}
+
 /// Servers for data and scripts know the symbols of a file.
 #[tokio::test]
 async fn symbols_of_data_and_scripts() {
