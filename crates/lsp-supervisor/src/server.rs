@@ -82,6 +82,11 @@ impl Server {
         self.process
     }
 
+    /// How many bytes of memory it and what it has started hold, if the system tells.
+    pub(crate) async fn memory(&self) -> Option<u64> {
+        self.child.lock().await.memory()
+    }
+
     /// Why it can answer no more, with its last words; absent while it can.
     pub(crate) async fn ended(&self) -> Option<String> {
         let closed = self.client.closed()?;

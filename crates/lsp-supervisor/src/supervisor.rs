@@ -173,6 +173,8 @@ pub enum State {
         documents: usize,
         /// What it works on, if it tells.
         task: Option<String>,
+        /// How many bytes of memory it and what it has started hold, if the system tells.
+        memory: Option<u64>,
     },
     /// It runs no more.
     Down {
@@ -189,8 +191,12 @@ impl fmt::Display for State {
                 process,
                 documents,
                 task,
+                memory,
             } => {
                 write!(f, "running, process {process}, documents open: {documents}")?;
+                if let Some(memory) = memory {
+                    write!(f, ", {} MiB", memory >> 20)?;
+                }
                 match task {
                     Some(task) => write!(f, ", at work on {task}"),
                     None => Ok(()),
@@ -279,6 +285,7 @@ impl Supervisor {
                                 process: server.process(),
                                 documents: client.open_documents().await,
                                 task: client.task(),
+                                memory: server.memory().await,
                             },
                         }
                     }

@@ -79,9 +79,13 @@ async fn gopls() {
     project.check_rename("def", "Total", "Costs", &files).await;
     // Killed, it is started again by the next question, and knows what it has to know.
     for _ in 0..2 {
-        let State::Running { process, .. } = project.supervisor.status().await[0].state else {
+        let State::Running {
+            process, memory, ..
+        } = project.supervisor.status().await[0].state
+        else {
             panic!("it runs");
         };
+        assert!(memory.is_some_and(|bytes| bytes > 1 << 20), "{memory:?}");
         let process = Pid::from_raw(i32::try_from(process).unwrap()).unwrap();
         kill_process(process, Signal::KILL).unwrap();
         let row: &[Row] = &[("references", "def", "Total", &["def", "use", "use3"])];
