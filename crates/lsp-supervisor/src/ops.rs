@@ -174,10 +174,10 @@ impl Context<'_> {
     /// Why no server can be used for a file.
     async fn no_server(&self, file: &Path) -> OpError {
         let choices = self.supervisor.for_file(file).await;
-        let reasons = choices.iter().filter_map(|choice| {
+        let reasons = choices.iter().map(|choice| {
             let name = choice.entry().spec().name.clone();
             let linter = "it finds faults, and answers no question about code";
-            Some((name, choice.problem().unwrap_or(linter).to_owned()))
+            (name, choice.problem().unwrap_or(linter).to_owned())
         });
         OpError::NoServer {
             file: file.to_owned(),
