@@ -144,6 +144,9 @@ pub struct DiagnosticsSpec {
     /// What tells that it has read the project: before that, its answers are empty.
     #[serde(default)]
     pub ready: Ready,
+    /// A question waits in the server itself until it has read what the answer needs, so that it can be asked at once.
+    #[serde(default)]
+    pub answers_wait: bool,
     /// Whether what it pushes names the version.
     #[serde(default)]
     pub versioned: bool,

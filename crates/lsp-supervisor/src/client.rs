@@ -389,6 +389,11 @@ impl Client {
             .collect()
     }
 
+    /// Whether a question that needs no more than its file can be asked before the server has read its project.
+    pub(crate) fn can_be_asked_early(&self) -> bool {
+        self.entry.spec().diagnostics.answers_wait && !self.was_ready.load(Ordering::Relaxed)
+    }
+
     /// Waits until the server has read its project, as far as it tells, and no longer than this; says whether it has.
     /// `progress` hears what it is at. Safe to cancel.
     pub(crate) async fn ready(&self, limit: Duration, progress: &(dyn Fn(&str) + Sync)) -> bool {
@@ -425,7 +430,7 @@ impl Client {
     /// Waits until a server that tells of its work has done what an opened or changed document brings, and no longer than
     /// this. Asked meanwhile, Dart's never answers.
     pub(crate) async fn settled(&self, open: &Open, limit: Duration) {
-        if self.entry.spec().diagnostics.ready != Ready::Progress {
+        if self.entry.spec().diagnostics.proof != Proof::Progress {
             return;
         }
         let until = Instant::now() + limit;

@@ -171,6 +171,14 @@ impl Context<'_> {
         Err(OpError::Server(errors))
     }
 
+    /// The first server for a file that answers questions about code, started if it has to be.
+    pub(crate) async fn first_server(&self, file: &Path) -> Option<Arc<Server>> {
+        let choices = self.usable(file).await.ok()?;
+        let mut choices = choices.iter();
+        let choice = choices.find(|choice| !choice.entry().spec().linter)?;
+        self.supervisor.server(choice).await.ok()
+    }
+
     /// Why no server can be used for a file.
     async fn no_server(&self, file: &Path) -> OpError {
         let choices = self.supervisor.for_file(file).await;

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ANSWER, Asked, Context, OpError, Question, Target};
+use super::{ANSWER, Asked, Context, OpError, Question, READY, Target};
 use crate::documents;
 use crate::location::{self, Location};
 use crate::position::{Encoding, Text};
@@ -37,6 +38,15 @@ pub(crate) enum Content {
     Text(Option<String>),
 }
 
+impl Content {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Places { total, .. } => *total == 0,
+            Self::Text(text) => text.is_none(),
+        }
+    }
+}
+
 /// A place as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -60,8 +70,46 @@ impl Context<'_> {
     /// Asks about a symbol.
     pub(crate) async fn ask(&self, question: Question, target: Target) -> Result<Answer, OpError> {
         target.check().await?;
+        if let Some(answer) = self.ask_early(question, &target).await {
+            return Ok(answer);
+        }
+        let asked = self.server_for(&target.file, question.method()).await?;
+        self.ask_server(question, &target, &asked).await
+    }
+
+    /// Asks a server that has just been started, where its first answer is as good as a later one. Nothing where it has
+    /// none: once it has read the project it may have.
+    async fn ask_early(&self, question: Question, target: &Target) -> Option<Answer> {
+        use Question::{Definition, Hover, TypeDefinition};
+        if !matches!(question, Definition | TypeDefinition | Hover) {
+            return None;
+        }
+        let server = self.first_server(&target.file).await?;
+        let client = server.client();
+        if !client.can_be_asked_early() || !client.offers(question.method()) {
+            return None;
+        }
+        let asked = Asked {
+            server: Arc::clone(&server),
+            at_work: None,
+        };
+        tokio::select! {
+            biased;
+            answer = self.ask_server(question, target, &asked) => {
+                answer.ok().filter(|answer| !answer.content.is_empty())
+            }
+            // Some never answer a question that comes while they read.
+            _ = client.ready(READY, self.progress) => None,
+        }
+    }
+
+    async fn ask_server(
+        &self,
+        question: Question,
+        target: &Target,
+        Asked { server, at_work }: &Asked,
+    ) -> Result<Answer, OpError> {
         let file = &target.file;
-        let Asked { server, at_work } = self.server_for(file, question.method()).await?;
         let client = server.client();
         // What others have changed on disk since, the server has to know first.
         let open = client.open(file).await?;
@@ -86,7 +134,7 @@ impl Context<'_> {
             symbol: spelled,
             content,
             server: client.name().to_owned(),
-            at_work,
+            at_work: at_work.clone(),
         })
     }
 }

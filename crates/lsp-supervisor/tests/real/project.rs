@@ -1,13 +1,11 @@
 //! A small project of a language, with one real server.
-//!
-//! `«name»` in a project marks its line; it is taken out before the server sees it.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::projects::{Marks, marked};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use terret_lsp_supervisor::catalog::Catalog;
@@ -70,7 +68,7 @@ fn path(of: &Value) -> Vec<PathBuf> {
 pub(crate) struct Project {
     pub(crate) tree: Tree,
     /// The file and the line of each mark.
-    marks: BTreeMap<String, (String, usize)>,
+    marks: Marks,
     surface: Surface,
     /// How many problems the writes have told of.
     pub(crate) told: Cell<u64>,
@@ -80,22 +78,7 @@ pub(crate) struct Project {
 impl Project {
     pub(crate) fn new(program: &str, id: &str, project: &str) -> Option<Self> {
         require_tool(program)?;
-        let mut marks = BTreeMap::new();
-        let (mut file, mut line, mut plain) = (String::new(), 0, String::new());
-        for text in project.lines() {
-            line += 1;
-            if let Some(path) = text.strip_prefix("//- /") {
-                (file, line) = (path.to_owned(), 0);
-            }
-            let mut text = text.to_owned();
-            while let (Some(start), Some(end)) = (text.find('«'), text.find('»')) {
-                let name = text[start + '«'.len_utf8()..end].to_owned();
-                marks.insert(name, (file.clone(), line));
-                text.replace_range(start..end + '»'.len_utf8(), "");
-            }
-            plain += &text.replace("//- /", "//- /shop/");
-            plain.push('\n');
-        }
+        let (plain, marks) = marked(project);
         let tree = Tree::new(&plain);
         let commands = tree.path("shop/compile_commands.json");
         if let Ok(text) = std::fs::read_to_string(&commands) {

@@ -1,4 +1,32 @@
 //! The projects, a small one for each language.
+//!
+//! `«name»` in a project marks its line; it is taken out before the server sees it.
+
+use std::collections::BTreeMap;
+
+/// The file and the line of each mark.
+pub(crate) type Marks = BTreeMap<String, (String, usize)>;
+
+/// A project below `shop/` without its marks, and where they were.
+pub(crate) fn marked(project: &str) -> (String, Marks) {
+    let mut marks = Marks::new();
+    let (mut file, mut line, mut plain) = (String::new(), 0, String::new());
+    for text in project.lines() {
+        line += 1;
+        if let Some(path) = text.strip_prefix("//- /") {
+            (file, line) = (path.to_owned(), 0);
+        }
+        let mut text = text.to_owned();
+        while let (Some(start), Some(end)) = (text.find('«'), text.find('»')) {
+            let name = text[start + '«'.len_utf8()..end].to_owned();
+            marks.insert(name, (file.clone(), line));
+            text.replace_range(start..end + '»'.len_utf8(), "");
+        }
+        plain += &text.replace("//- /", "//- /shop/");
+        plain.push('\n');
+    }
+    (plain, marks)
+}
 
 pub(crate) const RUST: &str = "\
 //- /Cargo.toml
