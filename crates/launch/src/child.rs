@@ -460,4 +460,3 @@ fn session_memory(session: u32) -> Option<u64> {
     let size = u64::try_from(rustix::param::page_size()).ok()?;
     (pages > 0).then(|| pages * size)
 }
-

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use terret_launch::{Environment, Usable};
+use terret_launch::{Environment, Findings, Usable};
 use tokio::time::Instant;
 
 use crate::catalog::Entry;
@@ -29,6 +29,7 @@ const IDLE: Duration = Duration::from_secs(20 * 60);
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     slots: Arc<Mutex<HashMap<Key, Weak<Slot>>>>,
+    findings: Findings,
 }
 
 /// What two runs have to have alike to share a server.
@@ -50,6 +51,11 @@ impl Pool {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What is installed, and where markers are: what one run has found another need not look for.
+    pub(crate) fn findings(&self) -> Findings {
+        self.findings.clone()
     }
 
     /// The place of a server, which is that of another run where all is the same.

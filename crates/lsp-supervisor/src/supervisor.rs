@@ -213,7 +213,9 @@ impl Supervisor {
     pub fn new(workspace: impl Into<PathBuf>, options: Options) -> Self {
         let workspace = workspace.into();
         let environment = options.environment.unwrap_or_else(Environment::inherited);
-        let detector = Detector::new(&workspace, environment.clone()).trust(options.trust.clone());
+        let detector = Detector::new(&workspace, environment.clone())
+            .trust(options.trust.clone())
+            .findings(options.pool.findings());
         Self {
             shared: Arc::new(Shared {
                 workspace,
