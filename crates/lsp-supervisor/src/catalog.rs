@@ -144,6 +144,9 @@ pub struct DiagnosticsSpec {
     /// What tells that it has read the project: before that, its answers are empty.
     #[serde(default)]
     pub ready: Ready,
+    /// How long it may tell of no work until it is taken to have read its project, in milliseconds; 250 if it does not say.
+    #[serde(default = "quiet")]
+    pub quiet_ms: u64,
     /// A question waits in the server itself until it has read what the answer needs, so that it can be asked at once.
     #[serde(default)]
     pub answers_wait: bool,
@@ -176,6 +179,10 @@ pub enum Dependents {
     Touch,
     /// It builds again what includes a file that was saved, and pushes that.
     Include,
+}
+
+fn quiet() -> u64 {
+    250
 }
 
 fn settle() -> u64 {

@@ -36,8 +36,6 @@ const AGAIN: [Duration; 4] = [
 const SHUTDOWN: Duration = Duration::from_secs(2);
 /// How long a server that tells of its work has to begin with it.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long it has to tell of none until it is ready.
-const QUIET: Duration = Duration::from_millis(250);
 
 /// A connection to an initialized server.
 #[derive(Debug)]
@@ -451,7 +449,8 @@ impl Client {
             let busy = self
                 .heard
                 .until(|state| state.task().is_some().then_some(()));
-            if tokio::time::timeout(QUIET, busy).await.is_err() {
+            let quiet = Duration::from_millis(self.entry.spec().diagnostics.quiet_ms);
+            if tokio::time::timeout(quiet, busy).await.is_err() {
                 return;
             }
         }

@@ -153,6 +153,8 @@ impl Context<'_> {
                     continue;
                 }
             };
+            // Some read a project only for a document of it. What keeps it from being opened is told later.
+            let _ = server.client().open(file).await;
             // What is registered later is known once the server is ready.
             let ready = server.client().ready(READY, self.progress).await;
             if !server.client().offers(method) {

@@ -92,6 +92,7 @@ impl Context<'_> {
     ) -> Result<(), OpError> {
         let server = self.supervisor.server(choice).await?;
         let client = server.client();
+        let _ = client.open(&target.file).await;
         let ready = client.ready(READY, self.progress).await;
         if !client.offers(METHOD) {
             return Err(client.unsupported(METHOD).into());

@@ -60,6 +60,7 @@ impl Context<'_> {
     ) -> Result<(), Error> {
         let server = self.supervisor.server(choice).await?;
         let client = server.client();
+        let _ = client.open(file).await;
         let ready = client.ready(READY, self.progress).await;
         let open = client.open(file).await?;
         client.refresh().await?;
