@@ -327,6 +327,7 @@ impl Client {
         self.notify(method, &params)?;
         Ok(Open {
             version,
+            wanted: version,
             told,
             ..open
         })

@@ -204,7 +204,7 @@ impl Client {
             let more = |state: &State| {
                 let published = state.published.get(path)?;
                 let is_of_version = match published.version {
-                    Some(version) => version >= open.version,
+                    Some(version) => version >= open.wanted,
                     None => !spec.versioned && published.count > open.told.pushes,
                 };
                 let is_more = is_of_version && published.count > seen;

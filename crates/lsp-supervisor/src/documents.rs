@@ -37,6 +37,8 @@ pub(crate) struct Documents {
 struct Document {
     uri: String,
     version: i64,
+    /// The version that brought this text; later ones brought it again.
+    text_version: i64,
     text: Arc<Text>,
     told: Told,
     /// When it was told that this text is saved, if it was.
@@ -49,6 +51,8 @@ struct Document {
 pub(crate) struct Open {
     pub(crate) uri: String,
     pub(crate) version: i64,
+    /// What is said of an older version is not about what was told last.
+    pub(crate) wanted: i64,
     pub(crate) text: Arc<Text>,
     /// When the server was told of this text.
     pub(crate) told: Told,
@@ -97,6 +101,7 @@ impl Documents {
                             "contentChanges": changes,
                         })));
                     }
+                    document.text_version = document.version;
                     document.text = text;
                     document.told = now;
                     document.saved = None;
@@ -121,6 +126,7 @@ impl Documents {
                 let document = Document {
                     uri,
                     version,
+                    text_version: version,
                     text,
                     told: now,
                     saved: None,
@@ -133,6 +139,7 @@ impl Documents {
         let open = Open {
             uri: document.uri.clone(),
             version: document.version,
+            wanted: document.text_version,
             text: Arc::clone(&document.text),
             told: document.told,
             saved: document.saved,

@@ -144,15 +144,18 @@ fn measure(workspace: &Workspace) -> Result<Outcome> {
     let rows: Result<Vec<Row>, _> = printed.lines().map(serde_json::from_str).collect();
     let mut rows = rows.context("what the example prints")?;
     for row in &mut rows {
-        let places = |value: f64| (value * 1000.0).round() / 1000.0;
-        row.ours = places(row.ours);
-        row.raw = row.raw.map(places);
+        row.ours = rounded(row.ours);
+        row.raw = row.raw.map(rounded);
     }
     Ok(Outcome {
         cores: std::thread::available_parallelism().map_or(0, usize::from),
         load,
         rows,
     })
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1000.0).round() / 1000.0
 }
 
 fn wanted() -> impl Iterator<Item = (&'static str, &'static str, Bound)> {

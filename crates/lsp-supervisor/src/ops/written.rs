@@ -21,7 +21,7 @@ use crate::catalog::Dependents;
 use crate::client::{Client, FileEvent};
 use crate::diagnose::Said;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::documents;
+use crate::documents::{self, Open};
 use crate::error::{Error, ErrorKind};
 use crate::inbound::Published;
 use crate::position::Text;
@@ -453,7 +453,7 @@ impl Shared {
         let mut opened = Vec::new();
         for path in group.files.iter().take(MOST_FILES) {
             match client.open(path).await {
-                Ok(open) => opened.push((path, client.save(path, open).await?)),
+                Ok(open) => opened.push((path.clone(), client.save(path, open).await?)),
                 Err(error) if error.is_end() => return Err(error),
                 Err(_) => client.close(path).await?,
             }
@@ -468,32 +468,61 @@ impl Shared {
             let said = client.diagnose(path, open, left()).await?;
             tell(path, said);
         }
-        let others = self.look_at_others(client, &own, &pushes, left(), news);
+        let others = self.look_at_others(client, &own, (&pushes, &opened), left(), news);
         others.await?;
-        for (path, open) in &opened {
+        let dependents = client.entry().spec().diagnostics.dependents;
+        if opened.is_empty() && !client.is_asked() && dependents.is_none() {
+            // What is gone tells nothing of itself: another document sent again makes the server say how all fare.
+            opened.extend(self.stand_in(client, &own, left()).await?);
+        }
+        for (path, open) in opened
+            .iter()
+            .filter(|(path, _)| own.contains(path.as_path()))
+        {
             if let Some(said) = client.checked(path, open, left()).await {
                 tell(path, said);
             }
         }
         let has_check = client.entry().spec().diagnostics.check.is_some();
-        let tells = has_check || !client.is_asked();
-        if let (Some(pushed), Some((_, open)), true) = (pushed, opened.first(), tells) {
-            if !has_check {
-                // What it pushes of other files comes in one go with what it pushes of this one.
-                loop {
-                    let count = client.heard().state().pushes;
-                    client.barrier(open, until).await;
-                    if client.heard().state().pushes == count || Instant::now() >= until {
-                        break;
-                    }
+        let (Some(pushed), true) = (pushed, has_check || !client.is_asked()) else {
+            return Ok(());
+        };
+        if let (Some((_, open)), false) = (opened.first(), has_check) {
+            // What it pushes of other files comes in one go with what it pushes of this one.
+            loop {
+                let count = client.heard().state().pushes;
+                client.barrier(open, until).await;
+                if client.heard().state().pushes == count || Instant::now() >= until {
+                    break;
                 }
             }
-            for (file, said, before) in pushed_since(client, &pushed, &own) {
-                let before = Some(before);
-                let _ = news.send(News::Other { file, said, before });
-            }
+        }
+        for (file, said, before) in pushed_since(client, &pushed, &own) {
+            let before = Some(before);
+            let _ = news.send(News::Other { file, said, before });
         }
         Ok(())
+    }
+
+    /// A document that stands in for files that are gone, once the server has said all about it again.
+    async fn stand_in(
+        &self,
+        client: &Client,
+        own: &HashSet<&Path>,
+        limit: Duration,
+    ) -> Result<Option<(PathBuf, Open)>, Error> {
+        for path in client.recent().await {
+            if own.contains(path.as_path()) {
+                continue;
+            }
+            if let Ok(open) = client.open(&path).await {
+                let open = client.touch(&path, open).await?;
+                let limit = limit.min(REBUILD);
+                client.diagnose(&path, &open, limit).await?;
+                return Ok(Some((path, open)));
+            }
+        }
+        Ok(None)
     }
 
     /// Asks again about the other documents that a server has open, where it does not push by itself what a write has done
@@ -502,7 +531,7 @@ impl Shared {
         &self,
         client: &Client,
         own: &HashSet<&Path>,
-        pushes: &HashMap<PathBuf, u64>,
+        (pushes, opened): (&HashMap<PathBuf, u64>, &[(PathBuf, Open)]),
         limit: Duration,
         news: &UnboundedSender<News>,
     ) -> Result<(), Error> {
@@ -529,6 +558,10 @@ impl Shared {
             match dependents {
                 Some(_) if !names_one => continue,
                 Some(Dependents::Include) => {
+                    // What is gone cannot be saved.
+                    if opened.is_empty() {
+                        client.touch(path, open).await?;
+                    }
                     let count = pushes.get(path).copied().unwrap_or_default();
                     client.pushed_more(path, count, until).await;
                     continue;

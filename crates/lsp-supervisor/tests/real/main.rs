@@ -5,4 +5,5 @@
 mod navigate;
 mod project;
 mod projects;
+mod replay;
 mod written;

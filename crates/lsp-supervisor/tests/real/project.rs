@@ -36,8 +36,8 @@ struct Write {
 struct WriteArgs {
     /// The file.
     path: String,
-    /// What it holds then.
-    text: String,
+    /// What it holds then; it is deleted if there is nothing.
+    text: Option<String>,
 }
 
 impl Write {
@@ -55,7 +55,10 @@ impl Tool for Write {
 
     async fn call(&self, arguments: Value, _: &CallContext) -> Result<Output, ToolError> {
         let path = self.root.join(arguments["path"].as_str().unwrap());
-        std::fs::write(path, arguments["text"].as_str().unwrap()).unwrap();
+        match arguments["text"].as_str() {
+            Some(text) => std::fs::write(path, text).unwrap(),
+            None => std::fs::remove_file(path).unwrap(),
+        }
         Ok(Output::text("written").with_details(arguments))
     }
 }
@@ -271,7 +274,15 @@ impl Project {
 
     /// Writes a file by the wrapped tool: what it tells of it, as `PATH:LINE error`, and how many problems are gone.
     pub(crate) async fn write(&self, file: &str, text: &str) -> (Vec<String>, u64) {
-        let arguments = json!({ "path": file, "text": text });
+        self.change(json!({ "path": file, "text": text })).await
+    }
+
+    /// Deletes a file by the wrapped tool, likewise.
+    pub(crate) async fn delete(&self, file: &str) -> (Vec<String>, u64) {
+        self.change(json!({ "path": file })).await
+    }
+
+    async fn change(&self, arguments: Value) -> (Vec<String>, u64) {
         let written = self
             .surface
             .call("write", arguments, Request::new("call"))
