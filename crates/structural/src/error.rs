@@ -6,7 +6,7 @@ use terret_grammars::GrammarError;
 use terret_tiers::{bound, paths};
 
 use crate::pattern::PatternError;
-use crate::rewrite::RewriteError;
+use crate::rewrite::{Fault, RewriteError};
 use crate::walk::TargetError;
 
 /// Why a search or a rewrite gave no result.
@@ -74,12 +74,11 @@ impl Error {
                 "the rewrite breaks the syntax, nothing is staged:",
                 files.iter().map(|(path, at)| {
                     let path = paths::show(workspace, path);
-                    let torn = if at.torn {
-                        " (what is around it takes a part of the replacement for its own)"
-                    } else {
-                        ""
+                    let why = match &at.fault {
+                        Fault::Syntax => String::new(),
+                        fault => format!(" ({fault})"),
                     };
-                    format!("{path}:{}:{}: {}{torn}", at.line, at.column, at.text)
+                    format!("{path}:{}:{}: {}{why}", at.line, at.column, at.text)
                 }),
                 Some("mend the rewrite, or pass `allow_syntax_errors`"),
             ),

@@ -22,7 +22,7 @@ use tree_sitter::Tree;
 use crate::matcher::Match;
 use crate::parse;
 use crate::pattern::{PatternError, Tables};
-pub use check::SyntaxBreak;
+pub use check::{Fault, SyntaxBreak};
 use compose::{Guards, Place};
 pub use template::Template;
 
@@ -30,6 +30,8 @@ pub use template::Template;
 const MOST_ROUNDS: usize = 4;
 /// How many places are tried to be put in parentheses one by one.
 const MOST_TRIED: usize = 50;
+/// How many places are put in parentheses one by one to see whether that mends the syntax.
+const MOST_MENDED: usize = 20;
 
 /// What a rewrite makes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -194,10 +196,19 @@ pub fn rewrite(
         }
         draft = Draft::of(&plan, guards, &mut parse)?;
     }
+    let rules = &grammar.data().grouped;
     if !group.is_empty() {
-        draft = grouped(&plan, draft, &tables, &mut parse)?;
-        let named = seams::loose(&plan, &draft.composed, &draft.tree, &grammar.data().grouped);
-        draft = draft.try_grouping(&plan, &named, &mut parse)?;
+        let errors = check::errors(tree);
+        let torn = |draft: &Draft| check::loose(&draft.tree, &draft.composed, &tables);
+        let named = |draft: &Draft| seams::loose(&plan, &draft.composed, &draft.tree, rules);
+        draft = grouped(&plan, draft, &torn, &mut parse)?;
+        draft = grouped(&plan, draft, &named, &mut parse)?;
+        // What does not parse hides what is loose.
+        if check::errors(&draft.tree) > errors {
+            draft = mended(&plan, draft, errors, &mut parse)?;
+            draft = grouped(&plan, draft, &torn, &mut parse)?;
+            draft = grouped(&plan, draft, &named, &mut parse)?;
+        }
     }
     let Draft {
         guards,
@@ -216,9 +227,12 @@ pub fn rewrite(
         grouped.len()
     };
     let loose = check::loose(&new_tree, &composed, &tables);
-    let torn = loose.iter().find(|place| place.part.is_none());
+    let bare = seams::named(&plan, &composed, &new_tree, rules);
+    let bare = bare.difference(&guards.grouped).min();
+    let torn = loose.first().or(bare);
     let torn = torn.and_then(|place| check::torn(&composed, *place));
     let broken = check::breaks(tree, &new_tree, &composed)
+        .or_else(|| check::misplaced(&plan, &composed, &new_tree, &grammar.data().placed))
         .or(torn)
         .or_else(|| check::taken_in(tree, &new_tree, &composed, &sites, &tables));
     Ok(Rewritten {
@@ -274,19 +288,46 @@ impl Draft {
     }
 }
 
-/// Puts in parentheses what the operators around it would tear apart.
+/// Puts in parentheses what does not parse without them.
+fn mended(
+    plan: &compose::Plan<'_>,
+    mut draft: Draft,
+    errors: usize,
+    parse: &mut Parse<'_>,
+) -> Result<Draft, RewriteError> {
+    let mut left = check::errors(&draft.tree);
+    let touching = check::touching(&draft.tree, &draft.composed);
+    for place in touching.into_iter().take(MOST_MENDED) {
+        let mut guards = draft.guards.clone();
+        if !guards.grouped.insert(place) {
+            continue;
+        }
+        let again = Draft::of(plan, guards, parse)?;
+        let now = check::errors(&again.tree);
+        if now < left {
+            (draft, left) = (again, now);
+        }
+        if left <= errors {
+            break;
+        }
+    }
+    Ok(draft)
+}
+
+/// Puts in parentheses what is loose: what the operators around it would tear apart, or what the
+/// language's data name.
 ///
 /// Grouping one place can settle others, so that what is left over is looked at again; nesting
 /// bounds the rounds, and the number bounds the work.
-fn grouped(
+fn grouped<Loose: IntoIterator<Item = Place>>(
     plan: &compose::Plan<'_>,
     mut draft: Draft,
-    tables: &Tables,
+    loose: &dyn Fn(&Draft) -> Loose,
     parse: &mut Parse<'_>,
 ) -> Result<Draft, RewriteError> {
     let mut hopeless: HashSet<Place> = HashSet::new();
     for _ in 0..MOST_ROUNDS {
-        let loose = check::loose(&draft.tree, &draft.composed, tables);
+        let loose = loose(&draft);
         let new: HashSet<Place> = loose
             .into_iter()
             .filter(|place| !draft.guards.grouped.contains(place) && !hopeless.contains(place))

@@ -5,7 +5,7 @@
 use terret_grammars::{GrammarSource, Shipped};
 use terret_structural::matcher::find;
 use terret_structural::pattern::Pattern;
-use terret_structural::rewrite::{RewriteError, Rewritten, Site, Template, rewrite};
+use terret_structural::rewrite::{Fault, RewriteError, Rewritten, Site, Template, rewrite};
 
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
 
@@ -217,7 +217,9 @@ fn statements_stay_apart() {
     ];
     for (template, source, torn) in rows {
         let rewritten = run("javascript", "f($A)", template, source);
-        let broken = rewritten.broken.is_some_and(|broken| broken.torn);
+        let broken = rewritten
+            .broken
+            .is_some_and(|broken| broken.fault == Fault::Torn);
         assert_eq!(broken, torn, "{template} in {source:?}");
     }
 }
@@ -320,6 +322,184 @@ fn operands_are_grouped_beside_some_tokens() {
             "void m() { ({1: 2}).g(); }",
         ),
     ]);
+}
+
+/// Where a grammar takes any expression for an operand, the data say which are none.
+#[test]
+fn operands_are_grouped_where_they_are_none_bare() {
+    check(&[
+        (
+            "csharp",
+            "f($A)",
+            "$A ?? c",
+            "class A { void m() { x = f(a)?.b; x = f(a)!; f(a)?[1].x(); g(f(a)()); } }",
+            "class A { void m() { x = (a ?? c)?.b; x = (a ?? c)!; (a ?? c)?[1].x(); g((a ?? c)()); } }",
+        ),
+        (
+            "csharp",
+            "f($A)",
+            "$A as T",
+            "class A { void m() { x = f(a)!; x = f(a)++; x = f(a) < b; x = f(a) ? 1 : 2; } }",
+            "class A { void m() { x = (a as T)!; x = (a as T)++; x = (a as T) < b; x = (a as T) ? 1 : 2; } }",
+        ),
+        (
+            "swift",
+            "f($A)",
+            "$A + c",
+            "let y = f(a)()\nlet z = f(a)[1]\nlet w = f(a)?.b\n",
+            "let y = (a + c)()\nlet z = (a + c)[1]\nlet w = (a + c)?.b\n",
+        ),
+        (
+            "swift",
+            "f($A) { $$$B }",
+            "($A ?? c) { $$$B }",
+            "let y = f(a) { 1 }\n",
+            "let y = (a ?? c) { 1 }\n",
+        ),
+        (
+            "swift",
+            "f($A)",
+            "$A as! T",
+            "let y = f(a)()\nlet z = f(a)[1]\nlet w = f(a).b\n",
+            "let y = (a as! T)()\nlet z = (a as! T)[1]\nlet w = (a as! T).b\n",
+        ),
+        (
+            "kotlin",
+            "f($A)",
+            "$A as T",
+            "fun m() = f(a).b\nval x = f(a)!!\nval y = f(a)()\nval z = f(a)[1]\nval w = f(a) < b\n",
+            "fun m() = (a as T).b\nval x = (a as T)!!\nval y = (a as T)()\nval z = (a as T)[1]\nval w = (a as T) < b\n",
+        ),
+        (
+            "javascript",
+            "$C ? $A : $B",
+            "$A || $B",
+            "x = c ? a : () => 1; x = c ? a : b = 1; x = c ? a : b += 1; x = c ? a : b.d;",
+            "x = a || (() => 1); x = a || (b = 1); x = a || (b += 1); x = a || b.d;",
+        ),
+        (
+            "javascript",
+            "$C ? $A : $B",
+            "$A || $B",
+            "function* g() { x = c ? a : yield 1; }",
+            "function* g() { x = a || (yield 1); }",
+        ),
+        (
+            "javascript",
+            "f($A)",
+            "!$A",
+            "f(a = 1); f(() => 1); f(a.b);",
+            "!(a = 1); !(() => 1); !a.b;",
+        ),
+        (
+            "typescript",
+            "f($A)",
+            "$A as T",
+            "x = f(a)(); x = f(a)++; x = f(a)?.b; x = await f(a); x = f(a) < b;",
+            "x = (a as T)(); x = (a as T)++; x = (a as T)?.b; x = await (a as T); x = (a as T) < b;",
+        ),
+        (
+            "typescript",
+            "f($A)",
+            "() => $A",
+            "x = <T>f(a); x = b || f(a); x = f(a) as T;",
+            "x = <T>(() => a); x = b || (() => a); x = (() => a) as T;",
+        ),
+        (
+            "php",
+            "f($A)",
+            "$A instanceof T",
+            "<?php $x = -f($a); $x = f($a)->b; $x = f($a)[1]; $x = f($a) + 1;",
+            "<?php $x = -($a instanceof T); $x = ($a instanceof T)->b; $x = ($a instanceof T)[1]; $x = $a instanceof T + 1;",
+        ),
+        (
+            "php",
+            "f($A)",
+            "$A->b",
+            "<?php f(fn() => 1); f(new A); f(yield 1); f($c);",
+            "<?php (fn() => 1)->b; (new A)->b; (yield 1)->b; $c->b;",
+        ),
+        (
+            "python",
+            "f($A)",
+            "c or $A",
+            "x = f(lambda: 1)\nx = f(y := 1)\nx = f(not y)\n",
+            "x = c or (lambda: 1)\nx = c or (y := 1)\nx = c or not y\n",
+        ),
+        (
+            "java",
+            "f($A, $B)",
+            "$A || $B",
+            "class A { Object x = f(a, b -> c); Object y = f(a, b = 1); }",
+            "class A { Object x = a || (b -> c); Object y = a || (b = 1); }",
+        ),
+    ]);
+}
+
+/// What means something only where it stands is not put elsewhere.
+#[test]
+fn what_means_nothing_there_is_refused() {
+    let rows = [
+        ("python", "f($A)", "$A", "x = f(a=1)\n", true),
+        ("python", "f($A)", "$A", "f(*a)\n", true),
+        ("python", "f($A)", "$A + 1", "x = f(a=1)\n", true),
+        ("python", "f($A)", "g($A, 1)", "x = f(a=1) + f(*a)\n", false),
+        ("python", "f($A)", "[$A]", "x = f(*a)\n", false),
+        (
+            "python",
+            "except $E: $$$B",
+            "except ($E, F): $$$B",
+            "try:\n  pass\nexcept X as e:\n  pass\n",
+            true,
+        ),
+        (
+            "python",
+            "except $E: $$$B",
+            "except* $E: $$$B",
+            "try:\n  pass\nexcept X as e:\n  pass\n",
+            false,
+        ),
+        (
+            "csharp",
+            "Same($A, $B)",
+            "$A.b($B)",
+            "class A { void m() { Same(expected: 1, x); } }",
+            true,
+        ),
+        (
+            "csharp",
+            "Same($A, $B)",
+            "Equal($A, $B)",
+            "class A { void m() { Same(expected: 1, x); } }",
+            false,
+        ),
+        ("kotlin", "f($A)", "$A", "fun m() { f(a = 1) }", true),
+        ("swift", "f($A)", "[$A]", "func m() { f(a: 1) }", true),
+        ("dart", "f($A)", "[$A]", "var x = f(a: 1);", true),
+        (
+            "java",
+            "check($A)",
+            "$A",
+            "class A { void m() { check(a); } }",
+            true,
+        ),
+        (
+            "java",
+            "check($A)",
+            "$A",
+            "class A { void m() { check(a()); x = check(a); } }",
+            false,
+        ),
+    ];
+    for (language, pattern, template, source, refused) in rows {
+        let broken = run(language, pattern, template, source).broken;
+        let misplaced =
+            matches!(&broken, Some(broken) if matches!(broken.fault, Fault::Misplaced { .. }));
+        assert!(
+            if refused { misplaced } else { broken.is_none() },
+            "{language} {template} in {source:?}: {broken:?}"
+        );
+    }
 }
 
 /// Nested matches inside captures are rewritten in the same pass.
@@ -734,7 +914,7 @@ fn what_falls_apart_is_told() {
     ];
     for (language, pattern, template, source) in torn {
         let broken = run(language, pattern, template, source).broken.unwrap();
-        assert!(broken.torn, "{source}: {broken:?}");
+        assert_eq!(broken.fault, Fault::Torn, "{source}: {broken:?}");
     }
     check(&[(
         "c",

@@ -1,11 +1,14 @@
 //! Looks at the new text as the parser sees it.
 
+use std::fmt;
 use std::ops::Range;
 
+use terret_grammars::Placed;
 use tree_sitter::{Node, Tree};
 
 use super::Site;
-use super::compose::{Composed, Place};
+use super::compose::{Composed, Place, Plan};
+use super::seams;
 use crate::pattern::Tables;
 
 /// Where a rewrite breaks the syntax of a file. Lines and columns are counted from 1, in the new
@@ -19,9 +22,36 @@ pub struct SyntaxBreak {
     pub column: usize,
     /// The line's text.
     pub text: String,
-    /// Whether the syntax is sound, but the replacement falls apart: what is around it takes a part
-    /// of it for its own.
-    pub torn: bool,
+    /// What is wrong there.
+    pub fault: Fault,
+}
+
+/// What is wrong with a new text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// It does not parse.
+    Syntax,
+    /// The syntax is sound, but the replacement falls apart: what is around it takes a part of it
+    /// for its own.
+    Torn,
+    /// The grammar takes it, but the language has nothing of that kind there.
+    Misplaced {
+        /// The kind.
+        kind: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax => f.write_str("it does not parse"),
+            Self::Torn => {
+                f.write_str("what is around it takes a part of the replacement for its own")
+            }
+            Self::Misplaced { kind } => write!(f, "`{kind}` means nothing there"),
+        }
+    }
 }
 
 /// The bytes of a file that did not parse; a missing token counts as one.
@@ -49,7 +79,67 @@ pub(super) fn breaks(old: &Tree, new: &Tree, composed: &Composed) -> Option<Synt
         first.get_or_insert(range);
     });
     let at = touching.or(first)?.start;
-    Some(place_in(composed, at, false))
+    Some(place_in(composed, at, Fault::Syntax))
+}
+
+/// The places that touch what does not parse, those around others first.
+pub(super) fn touching(tree: &Tree, composed: &Composed) -> Vec<Place> {
+    let mut errors = Vec::new();
+    // What is missing may be missed far behind what lacks it.
+    each_error(tree.root_node(), &mut |node| {
+        let around = node.parent().filter(|around| around.parent().is_some());
+        let range = around.unwrap_or(node).byte_range();
+        let start = composed.text[..range.start].trim_end().len();
+        errors.push(start..range.end);
+    });
+    let touches = |place: &Range<usize>| {
+        let mut errors = errors.iter();
+        errors.any(|error| error.start <= place.end && place.start <= error.end)
+    };
+    let places = composed.places.iter().rev();
+    let touching = places.filter(|(_, range)| !range.is_empty() && touches(range));
+    touching.map(|(place, _)| *place).collect()
+}
+
+/// A place whose node stands where the language has no such thing, by its data.
+pub(super) fn misplaced(
+    plan: &Plan<'_>,
+    composed: &Composed,
+    new: &Tree,
+    rules: &[Placed],
+) -> Option<SyntaxBreak> {
+    if rules.is_empty() {
+        return None;
+    }
+    composed.places.iter().find_map(|(place, range)| {
+        let (old, now) = (plan.node(*place), seams::at(new, range));
+        let kind = rules.iter().find_map(|rule| is_misplaced(old, now, rule))?;
+        Some(place_in(composed, range.start, Fault::Misplaced { kind }))
+    })
+}
+
+/// The kind that stands where it must not.
+fn is_misplaced(old: Option<Node<'_>>, now: Option<Node<'_>>, rule: &Placed) -> Option<String> {
+    let named = |node: Node<'_>| rule.kinds.iter().find(|kind| seams::is_kind(node, kind));
+    let around = |node: Option<Node<'_>>| Some(node?.parent()?.kind().to_owned());
+    if let (Some(only_in), Some(kind)) = (&rule.only_in, old.and_then(named)) {
+        let kept = now.filter(|now| seams::is_kind(*now, kind));
+        let stands_in = around(kept);
+        let fits = stands_in.is_some()
+            && (stands_in == around(old)
+                || only_in.iter().any(|kind| stands_in.as_ref() == Some(kind)));
+        if !fits {
+            return Some(node_kind(kind));
+        }
+    }
+    let kind = now.and_then(named)?;
+    let stands_in = around(now)?;
+    rule.never_in.contains(&stands_in).then(|| node_kind(kind))
+}
+
+/// The kind of an entry, without the token that it asks for.
+fn node_kind(entry: &str) -> String {
+    entry.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// Where a replacement is no longer one piece.
@@ -57,7 +147,7 @@ pub(super) fn torn(composed: &Composed, place: Place) -> Option<SyntaxBreak> {
     let mut ranges = composed.places.iter().filter(|(other, _)| *other == place);
     ranges
         .next()
-        .map(|(_, range)| place_in(composed, range.start, true))
+        .map(|(_, range)| place_in(composed, range.start, Fault::Torn))
 }
 
 /// The place of a replacement that what stands before it in a body took in: it began a statement, and
@@ -78,7 +168,7 @@ pub(super) fn taken_in(
         let after = body_around(new, range.start, tables);
         before.is_some_and(|(kind, follows)| follows && after.is_none_or(|(now, _)| now != kind))
     });
-    taken.map(|(_, range)| place_in(composed, range.start, true))
+    taken.map(|(_, range)| place_in(composed, range.start, Fault::Torn))
 }
 
 /// The kind of the body in which a statement begins at this byte, and whether it follows another
@@ -97,7 +187,7 @@ fn body_around<'t>(tree: &'t Tree, at: usize, tables: &Tables) -> Option<(&'t st
     None
 }
 
-fn place_in(composed: &Composed, at: usize, torn: bool) -> SyntaxBreak {
+fn place_in(composed: &Composed, at: usize, fault: Fault) -> SyntaxBreak {
     let mut at = at.min(composed.text.len());
     while !composed.text.is_char_boundary(at) {
         at -= 1;
@@ -109,7 +199,7 @@ fn place_in(composed: &Composed, at: usize, torn: bool) -> SyntaxBreak {
         line: before.matches('\n').count() + 1,
         column: before[start..].chars().count() + 1,
         text: line.trim().chars().take(120).collect(),
-        torn,
+        fault,
     }
 }
 

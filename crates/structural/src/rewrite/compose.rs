@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
 use super::layout::{self, KEPT_LINE_END};
 use super::lists;
 use super::piece::Piece;
+use super::seams;
 use super::template::{Part, Template};
 use super::{File, RewriteError, Site, contains, delete};
 
@@ -182,7 +183,7 @@ impl<'a> Plan<'a> {
     }
 
     /// What a part of a site's template stands for.
-    pub(super) fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
+    fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
         let Part::Hole(variable) = self.parts[site].get(part)? else {
             return None;
         };
@@ -191,9 +192,10 @@ impl<'a> Plan<'a> {
         Some(capture.range.clone())
     }
 
-    /// The tree of the file as it is.
-    pub(super) fn tree(&self) -> &'a Tree {
-        self.file.tree
+    /// The node of the file that a place was taken from, where it is one.
+    pub(super) fn node(&self, place: Place) -> Option<Node<'a>> {
+        let range = self.captured(place.site, place.part?)?;
+        seams::at(self.file.tree, &range)
     }
 
     fn laid_out(&self, site: &Site) -> Vec<Part> {
