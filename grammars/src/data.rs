@@ -122,6 +122,16 @@ pub struct LanguageData {
     /// Where nodes may stand that the grammar takes elsewhere too.
     #[serde(default)]
     pub placed: Vec<Placed>,
+    /// Kinds of texts that stand behind the line that asks for them, such as the body of a heredoc:
+    /// they go and stay with it.
+    #[serde(default)]
+    pub heredocs: Vec<String>,
+    /// Kinds of nodes that must begin a line, each with a kind that they stand in there.
+    #[serde(default)]
+    pub at_margin: Vec<[String; 2]>,
+    /// Pairs of tokens between which there must be something.
+    #[serde(default)]
+    pub never_empty: Vec<[String; 2]>,
     /// Kinds of nodes that never follow what they belong to on a later line (the arguments of a call),
     /// although the grammar joins the lines.
     #[serde(default)]

@@ -314,9 +314,12 @@ mod tests {
                 &data.open_lists,
                 &data.clauses,
                 &data.same_line,
+                &data.heredocs,
             ];
             let listed = lists.into_iter().chain(&data.alike).flatten();
             let caseless = data.caseless.iter().filter(|kind| !kind.ends_with('*'));
+            let at_margin = data.at_margin.iter().flatten();
+            let placed = placed.chain(at_margin);
             let kinds = listed.chain(caseless).chain(grouped).chain(placed);
             for kind in kinds {
                 let kind = kind.split(' ').next().unwrap_or_default();

@@ -181,8 +181,8 @@ pub fn rewrite(
             std::cmp::Reverse(site.found.range.end),
         )
     });
-    let group = grammar.data().group.as_deref().unwrap_or_default();
-    let plan = compose::Plan::new(&file, &sites, templates, group)?;
+    let data = grammar.data();
+    let plan = compose::Plan::new(&file, &sites, templates, data)?;
     let mut parser = parse::parser(grammar);
     let mut parse = |text: &str| {
         parse::parse(&mut parser, text.as_bytes(), interrupted).ok_or(RewriteError::Interrupted)
@@ -196,8 +196,8 @@ pub fn rewrite(
         }
         draft = Draft::of(&plan, guards, &mut parse)?;
     }
-    let rules = &grammar.data().grouped;
-    if !group.is_empty() {
+    let rules = &data.grouped;
+    if !plan.group().is_empty() {
         let errors = check::errors(tree);
         let torn = |draft: &Draft| check::loose(&draft.tree, &draft.composed, &tables);
         let named = |draft: &Draft| seams::loose(&plan, &draft.composed, &draft.tree, rules);
@@ -232,9 +232,12 @@ pub fn rewrite(
     let torn = loose.first().or(bare);
     let torn = torn.and_then(|place| check::torn(&composed, *place));
     let broken = check::breaks(tree, &new_tree, &composed)
-        .or_else(|| check::misplaced(&plan, &composed, &new_tree, &grammar.data().placed))
+        .or_else(|| check::misplaced(&plan, &composed, &new_tree, &data.placed))
+        .or_else(|| check::forsaken(tree, &new_tree, text, &composed, &data.heredocs))
+        .or_else(|| check::off_margin(&new_tree, &composed, &data.at_margin))
         .or(torn)
-        .or_else(|| check::taken_in(tree, &new_tree, &composed, &sites, &tables));
+        .or_else(|| check::taken_in(tree, &new_tree, &composed, &sites, &tables))
+        .or_else(|| check::joined(tree, &new_tree, text, &composed, &tables));
     Ok(Rewritten {
         replacements: composed.replaced,
         dropped: composed.dropped,

@@ -808,6 +808,79 @@ fn deletions() {
     ]);
 }
 
+/// A deletion neither joins what was apart nor leaves half of something.
+#[test]
+fn what_a_deletion_would_spoil() {
+    check(&[
+        (
+            "javascript",
+            "log($A)",
+            "",
+            "a()\nlog(1)\n;[1, 2].forEach(f)\nlog(2);\nb()\n",
+            "a()\n;[1, 2].forEach(f)\nb()\n",
+        ),
+        (
+            "ruby",
+            "log($A)",
+            "",
+            "log(1)\nf(<<~X)\n  log\nX\n",
+            "f(<<~X)\n  log\nX\n",
+        ),
+        (
+            "ruby",
+            "log($A)",
+            "warn($A)",
+            "log(<<~X)\n  a\nX\nb\n",
+            "warn(<<~X)\n  a\nX\nb\n",
+        ),
+        (
+            "ruby",
+            "def f\n  $$$B\nend",
+            "",
+            "a\ndef f\n  log(<<~X)\n    a\n  X\nend\nb\n",
+            "a\nb\n",
+        ),
+        (
+            "bash",
+            "log $A",
+            "cat <<EOF\n$A\nEOF",
+            "log 1\nb\n",
+            "cat <<EOF\n1\nEOF\nb\n",
+        ),
+    ]);
+    let refused = [
+        (
+            "javascript",
+            "log($A);",
+            "",
+            "a()\nlog(1);\n[1, 2].forEach(f)\n",
+        ),
+        ("javascript", "log($A)", "", "a()\nlog(1)\n(b)\n"),
+        ("javascript", "log($A);", "x()", "log(1);\n(b || c)()\n"),
+        ("ruby", "log($A)", "", "log(<<~X)\n  a\nX\nb\n"),
+        (
+            "ruby",
+            "log($A, $B)",
+            "warn($B)",
+            "log(<<~X, 1)\n  a\nX\nb\n",
+        ),
+        ("perl", "log($A)", "", "log(<<X);\na\nX\nb();\n"),
+        // An end of a heredoc that is indented ends none.
+        (
+            "bash",
+            "log $A",
+            "cat <<EOF\n$A\nEOF",
+            "f() {\n  log 1\n}\n",
+        ),
+    ];
+    for (language, pattern, template, source) in refused {
+        let rewritten = run(language, pattern, template, source);
+        assert!(rewritten.broken.is_some(), "{language} {source:?}");
+    }
+    let error = rewritten("php", "f($A)", "", "<p><?= f(1) ?></p>").unwrap_err();
+    assert!(matches!(error, RewriteError::SoleBody { .. }), "{error:?}");
+}
+
 /// Comments that a rewrite drops are counted, and a line comment swallows nothing.
 #[test]
 fn comments() {

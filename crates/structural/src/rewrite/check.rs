@@ -6,9 +6,9 @@ use std::ops::Range;
 use terret_grammars::Placed;
 use tree_sitter::{Node, Tree};
 
-use super::Site;
 use super::compose::{Composed, Place, Plan};
 use super::seams;
+use super::{Site, contains};
 use crate::pattern::Tables;
 
 /// Where a rewrite breaks the syntax of a file. Lines and columns are counted from 1, in the new
@@ -169,6 +169,117 @@ pub(super) fn taken_in(
         before.is_some_and(|(kind, follows)| follows && after.is_none_or(|(now, _)| now != kind))
     });
     taken.map(|(_, range)| place_in(composed, range.start, Fault::Torn))
+}
+
+/// Where a statement that followed what was replaced, or what was left of one, is taken in by what
+/// stands before it now.
+pub(super) fn joined(
+    old: &Tree,
+    new: &Tree,
+    source: &str,
+    composed: &Composed,
+    tables: &Tables,
+) -> Option<SyntaxBreak> {
+    let next = |text: &str, end: usize| {
+        let rest = &text[end..];
+        let blank = |letter: char| letter.is_whitespace() || letter == ';';
+        end + rest.len() - rest.trim_start_matches(blank).len()
+    };
+    let body = |tree, at| body_around(tree, at, tables).map(|(kind, _)| kind);
+    composed.cuts.iter().find_map(|(cut, put)| {
+        let (at, now) = (next(source, cut.end), next(&composed.text, put.end));
+        // What was replaced itself has its own row.
+        let others = composed
+            .cuts
+            .partition_point(|(other, _)| other.start <= at);
+        if others > 0 && composed.cuts[others - 1].0.contains(&at) {
+            return None;
+        }
+        let rest = || body(old, cut.start).filter(|_| put.is_empty() && at < source.len());
+        let before = body(old, at).or_else(rest)?;
+        (body(new, now) != Some(before)).then(|| place_in(composed, now, Fault::Torn))
+    })
+}
+
+/// Where a text behind a line is no longer asked for, though it stands there still.
+pub(super) fn forsaken(
+    old: &Tree,
+    new: &Tree,
+    source: &str,
+    composed: &Composed,
+    heredocs: &[String],
+) -> Option<SyntaxBreak> {
+    let all = |tree: &Tree| {
+        let mut found = Vec::new();
+        each_of(tree.root_node(), heredocs, &mut |node| {
+            found.push(node.byte_range());
+        });
+        found
+    };
+    if heredocs.is_empty() {
+        return None;
+    }
+    let kept = all(new);
+    all(old).into_iter().find_map(|body| {
+        if composed.cuts.iter().any(|(cut, _)| contains(cut, &body)) {
+            return None;
+        }
+        let cut = composed.cuts.iter().rfind(|(cut, _)| cut.end <= body.start);
+        let (from, to) = cut.map_or((0, 0), |(cut, put)| (cut.end, put.end));
+        let at = to + body.start - from;
+        let stays = |kept: &Range<usize>| {
+            kept.start == at && composed.text.get(kept.clone()) == source.get(body.clone())
+        };
+        let kind = heredocs[0].clone();
+        let fault = Fault::Misplaced { kind };
+        (!kept.iter().any(stays)).then(|| place_in(composed, at, fault))
+    })
+}
+
+/// A node of a replacement that must begin its line, and does not.
+pub(super) fn off_margin(
+    new: &Tree,
+    composed: &Composed,
+    rules: &[[String; 2]],
+) -> Option<SyntaxBreak> {
+    let mut found = None;
+    for [kind, around] in rules {
+        each_of(new.root_node(), std::slice::from_ref(kind), &mut |node| {
+            // The white space before it may be its own.
+            let text = &composed.text[node.byte_range()];
+            let at = node.end_byte() - text.trim_start().len();
+            let indented = composed.text[..at].ends_with([' ', '\t']);
+            let mut wholes = composed.places.iter();
+            let written = wholes.any(|(_, place)| place.start <= at && at < place.end);
+            let asked = node
+                .parent()
+                .is_some_and(|node| seams::is_kind(node, around));
+            if indented && written && asked && found.is_none() {
+                let kind = kind.clone();
+                found = Some(place_in(composed, at, Fault::Misplaced { kind }));
+            }
+        });
+    }
+    found
+}
+
+/// Visits the nodes of some kinds.
+fn each_of<'t>(root: Node<'t>, kinds: &[String], visit: &mut dyn FnMut(Node<'t>)) {
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if kinds.iter().any(|kind| seams::is_kind(node, kind)) {
+            visit(node);
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
+    }
 }
 
 /// The kind of the body in which a statement begins at this byte, and whether it follows another

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use terret_grammars::LanguageData;
 use tree_sitter::Node;
 
 use super::layout::{self, KEPT_LINE_END};
@@ -54,6 +55,8 @@ impl Guards {
 pub(super) struct Composed {
     pub(super) text: String,
     pub(super) places: Vec<(Place, Range<usize>)>,
+    /// What of the file was replaced, and what stands there now.
+    pub(super) cuts: Vec<(Range<usize>, Range<usize>)>,
     pub(super) replaced: usize,
     pub(super) dropped: usize,
     pub(super) unchanged: usize,
@@ -69,8 +72,7 @@ pub(super) struct Plan<'a> {
     /// Where line ends belong to a string literal.
     literals: Vec<Range<usize>>,
     comments: Vec<Range<usize>>,
-    /// How the language groups an expression, with an `@` for it.
-    group: &'a str,
+    data: &'a LanguageData,
     /// For each site its template as it is spelled there: in the file's indentation, its lists laid
     /// out as those that the runs were taken from.
     parts: Vec<Vec<Part>>,
@@ -81,7 +83,7 @@ impl<'a> Plan<'a> {
         file: &'a File<'a>,
         sites: &'a [Site],
         templates: &'a [Template],
-        group: &'a str,
+        data: &'a LanguageData,
     ) -> Result<Self, RewriteError> {
         let mut plan = Self {
             file,
@@ -89,7 +91,7 @@ impl<'a> Plan<'a> {
             templates,
             literals: Vec::new(),
             comments: Vec::new(),
-            group,
+            data,
             parts: Vec::new(),
         };
         plan.collect(file.tree.root_node());
@@ -174,7 +176,9 @@ impl<'a> Plan<'a> {
             .filter(|site| self.templates[site.edit].is_empty());
         for site in deleted {
             let range = &site.found.range;
-            if delete::is_sole_body(self.file, range) {
+            if delete::is_sole_body(self.file, range)
+                || delete::is_sole_between(self.file, range, &self.data.never_empty)
+            {
                 let line = self.file.line_of(range.start);
                 return Err(RewriteError::SoleBody { line });
             }
@@ -203,8 +207,13 @@ impl<'a> Plan<'a> {
         lists::laid_out(self.file, &self.comments, &site.found, parts)
     }
 
+    /// How the language groups an expression, with an `@` for it; empty where it cannot.
+    pub(super) fn group(&self) -> &'a str {
+        self.data.group.as_deref().unwrap_or_default()
+    }
+
     pub(super) fn compose(&self, guards: &Guards) -> Result<Composed, RewriteError> {
-        let (open, close) = self.group.split_once('@').unwrap_or(("", ""));
+        let (open, close) = self.group().split_once('@').unwrap_or_default();
         let mut run = Run {
             plan: self,
             guards,
@@ -271,6 +280,8 @@ impl Run<'_, '_> {
                 done = deleted.end;
                 self.rendered.insert(site);
                 self.count_comments(site, &range);
+                let end = self.composed.text.len();
+                self.composed.cuts.push((deleted, end..end));
                 continue;
             }
             self.composed.text.push_str(&text[done..range.start]);
@@ -282,6 +293,8 @@ impl Run<'_, '_> {
             }
             self.composed.text.push_str(&finished);
             done = range.end;
+            let new = base..self.composed.text.len();
+            self.composed.cuts.push((range, new));
         }
         self.composed.text.push_str(&text[done..]);
     }

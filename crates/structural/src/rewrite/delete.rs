@@ -11,7 +11,14 @@ use super::File;
 pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
     let mut extent = range.clone();
     if let Some(node) = node_at(file, range) {
-        extent = extent.start.min(node.start_byte())..extent.end.max(node.end_byte());
+        // A terminator on a later line parts what is before the match from what follows.
+        let rest = &file.text[range.end..node.end_byte().max(range.end)];
+        let own = if rest.trim_end().contains('\n') {
+            range.end
+        } else {
+            node.end_byte()
+        };
+        extent = extent.start.min(node.start_byte())..extent.end.max(own);
         let is_separator =
             |node: &Node<'_>| !node.is_named() && file.tables.is_separator(node.kind_id());
         if let Some(next) = node.next_sibling().filter(is_separator) {
@@ -28,6 +35,20 @@ pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
         }
     }
     whole_lines(file, extent)
+}
+
+/// Whether the range is all that there is between two tokens that must not meet.
+pub(super) fn is_sole_between(
+    file: &File<'_>,
+    range: &Range<usize>,
+    pairs: &[[String; 2]],
+) -> bool {
+    let before = file.text[..range.start].trim_end();
+    let after = file.text[range.end..].trim_start();
+    let after = after.strip_prefix(';').map_or(after, str::trim_start);
+    pairs
+        .iter()
+        .any(|[open, close]| before.ends_with(open) && after.starts_with(close))
 }
 
 /// Whether the range is all that there is of a body: what follows would take its place.
