@@ -158,6 +158,10 @@ pub struct Grouped {
     /// the grammar has misread it.
     #[serde(default)]
     pub operand_of: Vec<String>,
+    /// Whether the last operand of such an operator is what the node around it really has for an
+    /// operand, where the grammar has misread it.
+    #[serde(default)]
+    pub last_operand: bool,
 }
 
 /// Kinds of nodes, and where they may stand although the grammar takes them elsewhere too.

@@ -436,6 +436,104 @@ fn operands_are_grouped_where_they_are_none_bare() {
     ]);
 }
 
+/// What a grammar reads otherwise than its language does is rewritten as the language has it.
+#[test]
+fn what_the_grammar_misreads() {
+    check(&[
+        (
+            "swift",
+            "old($A)",
+            "new($A)",
+            "func f() { if !old(x) || d + old(y) < -old(z) { try old(w).c() } }",
+            "func f() { if !new(x) || d + new(y) < -new(z) { try new(w).c() } }",
+        ),
+        (
+            "swift",
+            "old($A)",
+            "$A + 1",
+            "let y = !old(x)\nlet z = d * old(x)\n",
+            "let y = !(x + 1)\nlet z = d * (x + 1)\n",
+        ),
+        (
+            "swift",
+            "!$A",
+            "not($A)",
+            "guard !xs.contains(1) else { f() }\nlet z = !a.b(x).c && !d\n",
+            "guard not(xs.contains(1)) else { f() }\nlet z = not(a.b(x).c) && not(d)\n",
+        ),
+        (
+            "swift",
+            "$A + $B",
+            "add($A, $B)",
+            "let y = -x + f(a)\nlet z = a * b + c\n",
+            "let y = add(-x, f(a))\nlet z = add(a * b, c)\n",
+        ),
+        (
+            "swift",
+            "-$A",
+            "neg($A)",
+            "let y = -x.z * 2 + 1\nlet w = -(x + 1)\n",
+            "let y = neg(x.z) * 2 + 1\nlet w = -(x + 1)\n",
+        ),
+        (
+            "swift",
+            "$A.count",
+            "n($A)",
+            "let y = !a.b(x).count\nlet z = try a.b().count\n",
+            "let y = !n(a.b(x))\nlet z = try n(a.b())\n",
+        ),
+        (
+            "csharp",
+            "$A ?? $B",
+            "g($A, $B)",
+            "class A { object x = a ?? b?.c; object y = a ?? b; }",
+            "class A { object x = g(a, b?.c); object y = g(a, b); }",
+        ),
+        (
+            "csharp",
+            "$A?.c",
+            "g($A)",
+            "class A { object x = a ?? b?.c; object y = q ? r : b?.c; }",
+            "class A { object x = a ?? g(b); object y = q ? r : g(b); }",
+        ),
+        (
+            "typescript",
+            "await $A",
+            "run($A)",
+            "x = await y.z() as T; w = (await y) as T;",
+            "x = run(y.z()) as T; w = (run(y)) as T;",
+        ),
+        (
+            "typescript",
+            "$A as $T",
+            "cast<$T>($A)",
+            "x = await y.z() as T; w = -y as T;",
+            "x = cast<T>(await y.z()); w = cast<T>(-y);",
+        ),
+        (
+            "kotlin",
+            "$A.run()",
+            "g($A)",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  d\n    .run()\n}\n",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  g(d)\n}\n",
+        ),
+        (
+            "kotlin",
+            "val $N = $V",
+            "var $N = $V",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  val d = e\n}\n",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  var d = e\n}\n",
+        ),
+        (
+            "kotlin",
+            "fun m() { $$$B }",
+            "fun n() { $$$B }",
+            "fun m() {\n  val a = b\n  (c as D).run()\n}\n",
+            "fun n() {\n  val a = b\n  (c as D).run()\n}\n",
+        ),
+    ]);
+}
+
 /// What means something only where it stands is not put elsewhere.
 #[test]
 fn what_means_nothing_there_is_refused() {

@@ -9,6 +9,7 @@ use tree_sitter::{Node, Tree};
 use super::compose::{Composed, Place, Plan};
 use super::seams;
 use super::{Site, contains};
+use crate::matcher::begins_with;
 use crate::pattern::Tables;
 
 /// Where a rewrite breaks the syntax of a file. Lines and columns are counted from 1, in the new
@@ -363,6 +364,12 @@ fn holds_together(
         return true;
     }
     if in_text(root, range, tables) {
+        return true;
+    }
+    // The grammar counts the operators before it in.
+    if node.end_byte() == range.end
+        && begins_with(node, tables).is_some_and(|operand| operand.start_byte() == range.start)
+    {
         return true;
     }
     let mut cursor = node.walk();
