@@ -198,14 +198,13 @@ pub fn rewrite(
     }
     let rules = &data.grouped;
     if !plan.group().is_empty() {
-        let errors = check::errors(tree);
         let torn = |draft: &Draft| check::loose(&draft.tree, &draft.composed, &tables);
         let named = |draft: &Draft| seams::loose(&plan, &draft.composed, &draft.tree, rules);
         draft = grouped(&plan, draft, &torn, &mut parse)?;
         draft = grouped(&plan, draft, &named, &mut parse)?;
         // What does not parse hides what is loose.
-        if check::errors(&draft.tree) > errors {
-            draft = mended(&plan, draft, errors, &mut parse)?;
+        if draft.added(&plan) > 0 {
+            draft = mended(&plan, draft, &mut parse)?;
             draft = grouped(&plan, draft, &torn, &mut parse)?;
             draft = grouped(&plan, draft, &named, &mut parse)?;
         }
@@ -273,6 +272,11 @@ impl Draft {
         })
     }
 
+    /// How much of it does not parse that did before.
+    fn added(&self, plan: &compose::Plan<'_>) -> usize {
+        check::added(plan.tree(), &self.tree, &self.composed)
+    }
+
     /// With these places in parentheses too, unless that breaks the syntax.
     fn try_grouping(
         self,
@@ -286,7 +290,7 @@ impl Draft {
         let mut guards = self.guards.clone();
         guards.grouped.extend(places);
         let again = Self::of(plan, guards, parse)?;
-        let sound = check::errors(&again.tree) <= check::errors(&self.tree);
+        let sound = again.added(plan) <= self.added(plan);
         Ok(if sound { again } else { self })
     }
 }
@@ -295,10 +299,9 @@ impl Draft {
 fn mended(
     plan: &compose::Plan<'_>,
     mut draft: Draft,
-    errors: usize,
     parse: &mut Parse<'_>,
 ) -> Result<Draft, RewriteError> {
-    let mut left = check::errors(&draft.tree);
+    let mut left = draft.added(plan);
     let touching = check::touching(&draft.tree, &draft.composed);
     for place in touching.into_iter().take(MOST_MENDED) {
         let mut guards = draft.guards.clone();
@@ -306,11 +309,11 @@ fn mended(
             continue;
         }
         let again = Draft::of(plan, guards, parse)?;
-        let now = check::errors(&again.tree);
+        let now = again.added(plan);
         if now < left {
             (draft, left) = (again, now);
         }
-        if left <= errors {
+        if left == 0 {
             break;
         }
     }

@@ -1013,6 +1013,29 @@ fn broken_syntax() {
         rewritten.broken, None,
         "errors that were there before do not count"
     );
+    // Not where they have moved, nor where a replacement in them has made them longer.
+    let sound = [
+        (
+            "c",
+            "g($A, 22, 333)",
+            "void a() { f(1); @ f(3); }\nint b() { = f(2) ) }\n",
+        ),
+        (
+            "javascript",
+            "g($A, 22, 333)",
+            "x(f(1) f(2));\nf(3);\nlet let let = f(4) 5;\n",
+        ),
+    ];
+    for (language, template, source) in sound {
+        assert_eq!(
+            run(language, "f($A)", template, source).broken,
+            None,
+            "{source}"
+        );
+        let half = template.trim_end_matches(')');
+        let broken = run(language, "f($A)", half, source).broken;
+        assert!(broken.is_some(), "{half} in {source}");
+    }
 }
 
 /// The terminator of the last statement goes with a run that is moved, and no space stays behind

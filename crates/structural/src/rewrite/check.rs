@@ -1,5 +1,6 @@
 //! Looks at the new text as the parser sees it.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -55,31 +56,48 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The bytes of a file that did not parse; a missing token counts as one.
-pub(super) fn errors(tree: &Tree) -> usize {
-    let mut bytes = 0;
-    each_error(tree.root_node(), &mut |node| {
-        bytes += node.byte_range().len().max(1)
-    });
-    bytes
+/// The bytes of what does not parse in the new text, beyond what did not in the old one; a missing
+/// token counts as one. What is where it was is not looked at, however much longer it has become by
+/// a replacement in it.
+pub(super) fn added(old: &Tree, new: &Tree, composed: &Composed) -> usize {
+    let (added, gone) = errors(old, new, composed);
+    let bytes = |ranges: &[Range<usize>]| ranges.iter().map(|range| range.len().max(1)).sum();
+    let (added, gone): (usize, usize) = (bytes(&added), bytes(&gone));
+    added.saturating_sub(gone)
 }
 
-/// Set when the new text has more error bytes than the old one.
+/// What does not parse in one of the texts alone: in the new one, and in the old one.
+fn errors(old: &Tree, new: &Tree, composed: &Composed) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let all = |tree: &Tree| {
+        let mut found = Vec::new();
+        each_error(tree.root_node(), &mut |node| found.push(node.byte_range()));
+        found
+    };
+    let mut added = all(new);
+    if added.is_empty() {
+        return (added, Vec::new());
+    }
+    let moved = |range: &Range<usize>| composed.moved(range.start)..composed.moved(range.end);
+    let mut gone = all(old);
+    let before: HashSet<Range<usize>> = gone.iter().map(moved).collect();
+    let now: HashSet<Range<usize>> = added.iter().cloned().collect();
+    gone.retain(|range| !now.contains(&moved(range)));
+    added.retain(|range| !before.contains(range));
+    added.sort_unstable_by_key(|range| range.start);
+    (added, gone)
+}
+
+/// Set when the new text has more that does not parse than the old one.
 pub(super) fn breaks(old: &Tree, new: &Tree, composed: &Composed) -> Option<SyntaxBreak> {
-    if errors(new) <= errors(old) {
+    if added(old, new, composed) == 0 {
         return None;
     }
-    let mut first: Option<Range<usize>> = None;
-    let mut touching: Option<Range<usize>> = None;
-    each_error(new.root_node(), &mut |node| {
-        let range = node.byte_range();
-        let touches = |place: &Range<usize>| range.start <= place.end && place.start <= range.end;
-        if touching.is_none() && composed.places.iter().any(|(_, place)| touches(place)) {
-            touching = Some(range.clone());
-        }
-        first.get_or_insert(range);
-    });
-    let at = touching.or(first)?.start;
+    let (added, _) = errors(old, new, composed);
+    let touches = |error: &&Range<usize>| {
+        let mut places = composed.places.iter();
+        places.any(|(_, place)| error.start <= place.end && place.start <= error.end)
+    };
+    let at = added.iter().find(touches).or(added.first())?.start;
     Some(place_in(composed, at, Fault::Syntax))
 }
 
@@ -225,9 +243,7 @@ pub(super) fn forsaken(
         if composed.cuts.iter().any(|(cut, _)| contains(cut, &body)) {
             return None;
         }
-        let cut = composed.cuts.iter().rfind(|(cut, _)| cut.end <= body.start);
-        let (from, to) = cut.map_or((0, 0), |(cut, put)| (cut.end, put.end));
-        let at = to + body.start - from;
+        let at = composed.moved(body.start);
         let stays = |kept: &Range<usize>| {
             kept.start == at && composed.text.get(kept.clone()) == source.get(body.clone())
         };

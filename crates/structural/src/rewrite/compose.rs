@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use terret_grammars::LanguageData;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 use super::layout::{self, KEPT_LINE_END};
 use super::lists;
@@ -61,6 +61,17 @@ pub(super) struct Composed {
     pub(super) dropped: usize,
     pub(super) unchanged: usize,
     pub(super) comments_dropped: usize,
+}
+
+impl Composed {
+    /// Where a byte of the file has come to; for one that was replaced, where its replacement ends.
+    pub(super) fn moved(&self, byte: usize) -> usize {
+        let before = self.cuts.partition_point(|(cut, _)| cut.start < byte);
+        match before.checked_sub(1).map(|at| &self.cuts[at]) {
+            Some((cut, put)) => put.end + byte.saturating_sub(cut.end),
+            None => byte,
+        }
+    }
 }
 
 /// The sites of a file with the templates that replace them.
@@ -194,6 +205,11 @@ impl<'a> Plan<'a> {
         let site = &self.sites[site];
         let capture = site.found.captures.get(*variable)?.as_ref()?;
         Some(capture.range.clone())
+    }
+
+    /// The tree of the file as it is.
+    pub(super) fn tree(&self) -> &'a Tree {
+        self.file.tree
     }
 
     /// The node of the file that a place was taken from, where it is one.
