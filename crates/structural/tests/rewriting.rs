@@ -205,6 +205,49 @@ fn lists_keep_their_lines() {
     ]);
 }
 
+/// So does a body in the statement itself, one behind a head that is wrapped, and one that has no
+/// brackets.
+#[test]
+fn bodies_keep_their_lines() {
+    check(&[
+        (
+            "swift",
+            "guard let $N = $V else { $$$B }",
+            "guard let $N else { $$$B }",
+            "func f() {\n    guard let a = a else {\n        b()\n        return\n    }\n    guard let c = c else { return }\n}\n",
+            "func f() {\n    guard let a else {\n        b()\n        return\n    }\n    guard let c else { return }\n}\n",
+        ),
+        (
+            "java",
+            "void f($$$A) { $$$B }",
+            "void g($$$A) { $$$B }",
+            "class A {\n  void f(\n      int a,\n      int b) {\n    x();\n    y();\n  }\n}\n",
+            "class A {\n  void g(\n      int a,\n      int b) {\n    x();\n    y();\n  }\n}\n",
+        ),
+        (
+            "go",
+            "if $C { $$$B }",
+            "if !($C) { $$$B }",
+            "package p\n\nfunc f() {\n\tif a &&\n\t\tb {\n\t\tx()\n\t}\n}\n",
+            "package p\n\nfunc f() {\n\tif !(a &&\n\t\tb) {\n\t\tx()\n\t}\n}\n",
+        ),
+        (
+            "tsx",
+            "<Foo $$$A>$$$C</Foo>",
+            "<Bar $$$A>$$$C</Bar>",
+            "v = (\n  <Foo\n    a=\"1\"\n    b={2}\n  >\n    <p />\n    text\n  </Foo>\n);\nw = <Foo a>b</Foo>;\n",
+            "v = (\n  <Bar\n    a=\"1\"\n    b={2}\n  >\n    <p />\n    text\n  </Bar>\n);\nw = <Bar a>b</Bar>;\n",
+        ),
+        (
+            "python",
+            "while $C: $$$B",
+            "while not ($C): $$$B",
+            "def f():\n    while a:\n        b()\n\n        c()\n    while a: b()\n",
+            "def f():\n    while not (a):\n        b()\n\n        c()\n    while not (a): b()\n",
+        ),
+    ]);
+}
+
 /// A replacement that becomes part of the statement before it, where a line end ended that.
 #[test]
 fn statements_stay_apart() {
@@ -904,6 +947,25 @@ fn deletions() {
             "package p\n\nfunc f() {\n\tg()\n}\n",
         ),
     ]);
+}
+
+/// A deletion leaves no blank line that doubles another, or that nothing stands before or behind.
+#[test]
+fn blank_lines_around_a_deletion() {
+    let rows = [
+        ("a();\n\nlog(1);\n\nb();\n", "a();\n\nb();\n"),
+        ("a();\n\nlog(1);\nb();\n", "a();\n\nb();\n"),
+        ("a();\n\n\nlog(1);\n\nb();\n", "a();\n\n\nb();\n"),
+        ("log(1);\n\nlog(2);\n\nb();\n", "b();\n"),
+        ("a();\r\n\r\nlog(1);\r\n", "a();\r\n"),
+        (
+            "function f() {\n  log(1);\n\n  b();\n\n  log(2);\n}\n",
+            "function f() {\n  b();\n}\n",
+        ),
+    ];
+    for (source, expected) in rows {
+        check(&[("javascript", "log($A)", "", source, expected)]);
+    }
 }
 
 /// A deletion neither joins what was apart nor leaves half of something.

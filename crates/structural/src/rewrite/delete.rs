@@ -116,5 +116,32 @@ fn whole_lines(file: &File<'_>, extent: Range<usize>) -> Range<usize> {
         return extent.start..extent.end + leading_space(after);
     }
     let start = file.text[..extent.start].rfind('\n').map_or(0, |at| at + 1);
-    start..extent.end + line_end
+    without_blanks(file.text, start..extent.end + line_end)
+}
+
+/// Whole lines, with the blank lines that would be left over: those that double others, and those
+/// that nothing stands before or behind.
+fn without_blanks(text: &str, lines: Range<usize>) -> Range<usize> {
+    let before = text[..lines.start].trim_end();
+    let behind = text[lines.end..].trim_start();
+    // The line end of what stands before is no blank line.
+    let first_above = text[before.len()..lines.start].find('\n');
+    let first_above = match first_above {
+        Some(at) if !before.is_empty() => before.len() + at + 1,
+        _ => before.len(),
+    };
+    let above = text[first_above..lines.start].matches('\n').count();
+    let blanks = &text[lines.end..text.len() - behind.len()];
+    let below = blanks.matches('\n').count();
+    if behind.is_empty() || behind.starts_with(['}', ')', ']']) {
+        return first_above..lines.end;
+    }
+    let left_over = if before.is_empty() || before.ends_with(['{', '(', '[', ':']) {
+        below
+    } else {
+        above.min(below)
+    };
+    let ends = blanks.match_indices('\n').map(|(at, _)| at + 1);
+    let end = ends.take(left_over).last().unwrap_or(0);
+    lines.start..lines.end + end
 }

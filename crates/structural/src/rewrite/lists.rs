@@ -54,7 +54,8 @@ pub(super) fn laid_out(
         _ => None,
     };
     let mut edits: Vec<(usize, Range<usize>, Vec<Part>)> = Vec::new();
-    for group in groups(&parts) {
+    let all = groups(&parts);
+    for group in &all {
         let sources = group.holes.iter().filter_map(|&hole| {
             let source = source(file, comments, found, captured(hole)?)?;
             Some((hole, source))
@@ -113,18 +114,91 @@ pub(super) fn laid_out(
         tail.push(Part::Literal(end));
         edits.push((group.close.0, group.close.1 - before..group.close.1, tail));
     }
+    let has_lines = parts
+        .iter()
+        .any(|part| matches!(part, Part::Literal(text) if text.contains('\n')));
+    if !has_lines {
+        let grouped: Vec<usize> = all.iter().flat_map(|group| group.holes.clone()).collect();
+        let free = (0..parts.len()).filter(|part| !grouped.contains(part));
+        for part in free {
+            edits.extend(
+                on_lines(file, found, &parts, part, captured(part))
+                    .into_iter()
+                    .flatten(),
+            );
+        }
+    }
     edited(parts, edits)
+}
+
+/// What puts a run on lines of its own, if it had them between the tokens beside it (the children of
+/// an element, a body without brackets).
+fn on_lines(
+    file: &File<'_>,
+    found: &Match,
+    parts: &[Part],
+    hole: usize,
+    capture: Option<&Capture>,
+) -> Option<[(usize, Range<usize>, Vec<Part>); 2]> {
+    let range = &capture
+        .filter(|capture| capture.run && !capture.range.is_empty())?
+        .range;
+    let before = file.text[found.range.start..range.start].trim_end();
+    let behind = file.text[range.end..found.range.end].trim_start();
+    let start = found.range.start + before.len();
+    let end = found.range.end - behind.len();
+    let indent = file.indent_at(start);
+    let line = |white: &str| {
+        let (ends, own) = white.rsplit_once('\n')?;
+        let rest = own.strip_prefix(indent)?;
+        Some(format!(
+            "{}{rest}",
+            "\n".repeat(ends.matches('\n').count() + 1)
+        ))
+    };
+    let edit =
+        |part: usize, blanks: Range<usize>, text: String| (part, blanks, vec![Part::Literal(text)]);
+    let (first, last) = (hole.checked_sub(1)?, hole + 1);
+    let Part::Literal(text) = &parts[first] else {
+        return None;
+    };
+    let lead = line(&file.text[start..range.start])?;
+    let lead = edit(first, text.trim_end().len()..text.len(), lead);
+    let trail = match parts.get(last) {
+        None => edit(first, 0..0, String::new()),
+        // What parts the run from the rest says that both are on one line.
+        Some(Part::Literal(text)) if text.trim_start().starts_with([',', ';']) => return None,
+        Some(Part::Literal(text)) => {
+            let blanks = text.len() - text.trim_start().len();
+            edit(last, 0..blanks, line(&file.text[range.end..end])?)
+        }
+        Some(_) => return None,
+    };
+    Some([lead, trail])
 }
 
 /// What stands before a member, and what before the closing bracket, if the list has lines.
 fn lines(source: &Source<'_>, indent: &str) -> Option<(String, String)> {
+    let closing = source.trail.rsplit_once('\n').map(|(_, own)| own);
+    // The bracket may stand on the last line of a head that is wrapped.
+    let (_, lead) = source.lead.rsplit_once('\n')?;
+    let is_deeper = |own: &str| own.starts_with(source.indent);
+    let base = if is_deeper(lead) && closing.is_none_or(is_deeper) {
+        source.indent
+    } else {
+        closing?
+    };
     let line = |white: &str| {
         let (ends, own) = white.rsplit_once('\n')?;
-        let rest = own.strip_prefix(source.indent)?;
+        let rest = own.strip_prefix(base)?;
         let ends = ends.matches('\n').count() + 1;
         Some(format!("{}{indent}{rest}", "\n".repeat(ends)))
     };
-    Some((line(source.lead)?, line(source.trail)?))
+    let end = match closing {
+        Some(_) => line(source.trail)?,
+        None => source.trail.to_owned(),
+    };
+    Some((line(source.lead)?, end))
 }
 
 /// The list of the file that a capture stands in, inside the match.
@@ -141,11 +215,8 @@ fn source<'a>(
     let root = file.tree.root_node();
     let mut node = root.descendant_for_byte_range(range.start, range.end)?;
     let (open, close) = loop {
-        if let Some((open, close)) = brackets(node)
-            && open.end_byte() <= range.start
-            && range.end <= close.start_byte()
-        {
-            break (open, close);
+        if let Some(pair) = brackets(node, range) {
+            break pair;
         }
         node = node.parent()?;
     };
@@ -189,15 +260,26 @@ fn source<'a>(
     })
 }
 
-/// The first and the last child, if they are a pair of brackets.
-fn brackets<'t>(node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
-    let open = node.child(0)?;
-    let close = node.child(node.child_count().checked_sub(1)?)?;
-    let pair = matches!(
-        (open.kind(), close.kind()),
-        ("(", ")") | ("[", "]") | ("{", "}")
-    );
-    pair.then_some((open, close))
+/// The pair of brackets of a node between which the range stands.
+fn brackets<'t>(node: Node<'t>, range: &Range<usize>) -> Option<(Node<'t>, Node<'t>)> {
+    let mut cursor = node.walk();
+    let mut children = node.children(&mut cursor);
+    let is_bracket = |child: &Node<'_>| matches!(child.kind(), "(" | ")" | "[" | "]" | "{" | "}");
+    let mut open = None;
+    let close = children.find(|child| {
+        if is_bracket(child) && child.end_byte() <= range.start {
+            open = Some(*child);
+        }
+        is_bracket(child) && range.end <= child.start_byte()
+    })?;
+    let open = open?;
+    let is_pair = match (open.kind(), close.kind()) {
+        ("(", ")") | ("[", "]") => node.child(0) == Some(open) && close.next_sibling().is_none(),
+        // A body may stand in the statement itself, with what follows it.
+        ("{", "}") => true,
+        _ => false,
+    };
+    is_pair.then_some((open, close))
 }
 
 /// The pairs of brackets in the literal parts of a template; none where they do not pair up.
