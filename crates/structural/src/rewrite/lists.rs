@@ -40,6 +40,9 @@ struct Group {
     has_lines: bool,
 }
 
+/// The number of a literal part, what of it is replaced, and by what.
+type Edit = (usize, Range<usize>, Vec<Part>);
+
 /// The parts of a template for one site: a list that is written on one line there, but was one
 /// member a line in the file, is one member a line again, and what stands behind its last member
 /// stays.
@@ -53,7 +56,7 @@ pub(super) fn laid_out(
         Part::Hole(variable) => found.captures.get(*variable).and_then(Option::as_ref),
         _ => None,
     };
-    let mut edits: Vec<(usize, Range<usize>, Vec<Part>)> = Vec::new();
+    let mut edits: Vec<Edit> = Vec::new();
     let all = groups(&parts);
     for group in &all {
         let sources = group.holes.iter().filter_map(|&hole| {
@@ -139,7 +142,7 @@ fn on_lines(
     parts: &[Part],
     hole: usize,
     capture: Option<&Capture>,
-) -> Option<[(usize, Range<usize>, Vec<Part>); 2]> {
+) -> Option<[Edit; 2]> {
     let range = &capture
         .filter(|capture| capture.run && !capture.range.is_empty())?
         .range;
@@ -374,7 +377,7 @@ fn blanks_before(parts: &[Part], (part, at): (usize, usize)) -> usize {
 }
 
 /// The parts with the ranges of literals replaced, neighbouring literals as one.
-fn edited(parts: Vec<Part>, mut edits: Vec<(usize, Range<usize>, Vec<Part>)>) -> Vec<Part> {
+fn edited(parts: Vec<Part>, mut edits: Vec<Edit>) -> Vec<Part> {
     if edits.is_empty() {
         return parts;
     }
