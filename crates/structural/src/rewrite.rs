@@ -232,7 +232,7 @@ pub fn rewrite(
     let torn = torn.and_then(|place| check::torn(&composed, *place));
     let broken = check::breaks(tree, &new_tree, &composed)
         .or_else(|| check::misplaced(&plan, &composed, &new_tree, &data.placed))
-        .or_else(|| check::forsaken(tree, &new_tree, text, &composed, &data.heredocs))
+        .or_else(|| check::forsaken(tree, &new_tree, &composed, &data.heredocs))
         .or_else(|| check::off_margin(&new_tree, &composed, &data.at_margin))
         .or(torn)
         .or_else(|| check::taken_in(tree, &new_tree, &composed, &sites, &tables))

@@ -245,6 +245,28 @@ fn bodies_keep_their_lines() {
             "def f():\n    while a:\n        b()\n\n        c()\n    while a: b()\n",
             "def f():\n    while not (a):\n        b()\n\n        c()\n    while not (a): b()\n",
         ),
+        // The bracket stands on the last line of a chain.
+        (
+            "kotlin",
+            "$F($$$A)",
+            "$F($$$A)",
+            "fun m() {\n  a\n      .b()\n      ?.c(\n          d = 1,\n          e = f(\n              2\n          )\n      )\n}\n",
+            "fun m() {\n  a\n      .b()\n      ?.c(\n          d = 1,\n          e = f(\n              2\n          )\n      )\n}\n",
+        ),
+        (
+            "php",
+            "if ($C) { $$$B }",
+            "while ($C) { $$$B }",
+            "<?php\nif ($a\n    && $b\n) {\n    c();\n\n    d();\n}\n",
+            "<?php\nwhile ($a\n    && $b\n) {\n    c();\n\n    d();\n}\n",
+        ),
+        (
+            "javascript",
+            "f($$$A)",
+            "g($$$A)",
+            "x = f((a) =>\n  b(\n    a\n  )\n)\n",
+            "x = g((a) =>\n  b(\n    a\n  )\n)\n",
+        ),
     ]);
 }
 
@@ -992,6 +1014,13 @@ fn what_a_deletion_would_spoil() {
             "warn($A)",
             "log(<<~X)\n  a\nX\nb\n",
             "warn(<<~X)\n  a\nX\nb\n",
+        ),
+        (
+            "ruby",
+            "q($A)",
+            "quote($A)",
+            "f(q(a), <<~X, q(b))\n  #{q(c)} d\nX\n",
+            "f(quote(a), <<~X, quote(b))\n  #{quote(c)} d\nX\n",
         ),
         (
             "ruby",

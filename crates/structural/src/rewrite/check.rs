@@ -224,7 +224,6 @@ pub(super) fn joined(
 pub(super) fn forsaken(
     old: &Tree,
     new: &Tree,
-    source: &str,
     composed: &Composed,
     heredocs: &[String],
 ) -> Option<SyntaxBreak> {
@@ -243,13 +242,11 @@ pub(super) fn forsaken(
         if composed.cuts.iter().any(|(cut, _)| contains(cut, &body)) {
             return None;
         }
-        let at = composed.moved(body.start);
-        let stays = |kept: &Range<usize>| {
-            kept.start == at && composed.text.get(kept.clone()) == source.get(body.clone())
+        let now = composed.moved(body.start)..composed.moved(body.end);
+        let fault = Fault::Misplaced {
+            kind: heredocs[0].clone(),
         };
-        let kind = heredocs[0].clone();
-        let fault = Fault::Misplaced { kind };
-        (!kept.iter().any(stays)).then(|| place_in(composed, at, fault))
+        (!kept.contains(&now)).then(|| place_in(composed, now.start, fault))
     })
 }
 

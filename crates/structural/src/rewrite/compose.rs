@@ -357,7 +357,7 @@ impl Run<'_, '_> {
         while index < parts.len() {
             let (range, is_run) = match &parts[index] {
                 Part::Literal(text) => {
-                    let text = text.replace('\n', &format!("\n{base_indent}"));
+                    let text = layout::indented(text, &base_indent);
                     piece.text.push_str(&text);
                     index += 1;
                     continue;

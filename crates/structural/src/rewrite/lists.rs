@@ -58,6 +58,8 @@ pub(super) fn laid_out(
     };
     let mut edits: Vec<Edit> = Vec::new();
     let all = groups(&parts);
+    // The part behind which the line is the template's own again.
+    let mut behind_lines = 0;
     for group in &all {
         let sources = group.holes.iter().filter_map(|&hole| {
             let source = source(file, comments, found, captured(hole)?)?;
@@ -90,15 +92,27 @@ pub(super) fn laid_out(
             _ => {}
         }
         let before = blanks_before(&parts, group.close);
-        let lines = (!group.has_lines).then(|| lines(first, &group.indent));
+        let further = further_in(file, &parts, behind_lines..group.open.0, &captured);
+        let indent = format!("{}{further}", group.indent);
+        let lines = (!group.has_lines).then(|| lines(first, &group.indent, &indent));
         let Some((member, end)) = lines.flatten() else {
+            let closing = last.filter(|_| same && !group.has_lines);
+            let closing =
+                closing.and_then(|(_, source)| line(source.trail, source.indent, &indent));
+            let at = group.close.1 - before;
             // The separator goes before the blanks that the template has there.
-            if last.is_some() && !tail.is_empty() {
-                let at = group.close.1 - before;
+            if let Some(closing) = closing {
+                behind_lines = group.close.0;
+                tail.push(Part::Literal(closing));
+                edits.push((group.close.0, at..group.close.1, tail));
+            } else if last.is_some() && !tail.is_empty() {
                 edits.push((group.close.0, at..at, tail));
             }
             continue;
         };
+        if end.contains('\n') {
+            behind_lines = group.close.0;
+        }
         let (part, at) = (group.open.0, group.open.1 + 1);
         let range = at..at + blanks_behind(&parts, (part, at));
         edits.push((part, range, vec![Part::Literal(member.clone())]));
@@ -150,15 +164,7 @@ fn on_lines(
     let behind = file.text[range.end..found.range.end].trim_start();
     let start = found.range.start + before.len();
     let end = found.range.end - behind.len();
-    let indent = file.indent_at(start);
-    let line = |white: &str| {
-        let (ends, own) = white.rsplit_once('\n')?;
-        let rest = own.strip_prefix(indent)?;
-        Some(format!(
-            "{}{rest}",
-            "\n".repeat(ends.matches('\n').count() + 1)
-        ))
-    };
+    let line = |white: &str| line(white, file.indent_at(start), "");
     let edit =
         |part: usize, blanks: Range<usize>, text: String| (part, blanks, vec![Part::Literal(text)]);
     let (first, last) = (hole.checked_sub(1)?, hole + 1);
@@ -180,28 +186,60 @@ fn on_lines(
     Some([lead, trail])
 }
 
-/// What stands before a member, and what before the closing bracket, if the list has lines.
-fn lines(source: &Source<'_>, indent: &str) -> Option<(String, String)> {
+/// What stands before a member, and what before the closing bracket, if the list has lines; the
+/// indentation is that of the template, and of the line that the opening bracket comes to stand on.
+fn lines(source: &Source<'_>, outer: &str, indent: &str) -> Option<(String, String)> {
     let closing = source.trail.rsplit_once('\n').map(|(_, own)| own);
-    // The bracket may stand on the last line of a head that is wrapped.
     let (_, lead) = source.lead.rsplit_once('\n')?;
     let is_deeper = |own: &str| own.starts_with(source.indent);
-    let base = if is_deeper(lead) && closing.is_none_or(is_deeper) {
-        source.indent
+    // The bracket may stand on the last line of a head that is wrapped.
+    let (from, to) = if is_deeper(lead) && closing.is_none_or(is_deeper) {
+        (source.indent, indent)
     } else {
-        closing?
-    };
-    let line = |white: &str| {
-        let (ends, own) = white.rsplit_once('\n')?;
-        let rest = own.strip_prefix(base)?;
-        let ends = ends.matches('\n').count() + 1;
-        Some(format!("{}{indent}{rest}", "\n".repeat(ends)))
+        (closing?, outer)
     };
     let end = match closing {
-        Some(_) => line(source.trail)?,
+        Some(_) => line(source.trail, from, to)?,
         None => source.trail.to_owned(),
     };
-    Some((line(source.lead)?, end))
+    Some((line(source.lead, from, to)?, end))
+}
+
+/// White space with line ends, moved from one indentation to another.
+fn line(white: &str, from: &str, to: &str) -> Option<String> {
+    let (ends, own) = white.rsplit_once('\n')?;
+    let rest = own.strip_prefix(from)?;
+    let ends = ends.matches('\n').count() + 1;
+    Some(format!("{}{to}{rest}", "\n".repeat(ends)))
+}
+
+/// How much deeper a line is indented than the template's own, by the captures of these parts before
+/// it that end on a line of their own (a chain of calls).
+fn further_in<'c>(
+    file: &File<'_>,
+    parts: &[Part],
+    before: Range<usize>,
+    captured: &dyn Fn(usize) -> Option<&'c Capture>,
+) -> String {
+    let mut further = String::new();
+    for index in before {
+        match &parts[index] {
+            Part::Literal(text) if text.contains('\n') => further.clear(),
+            Part::Literal(_) => {}
+            Part::Hole(_) | Part::Kept(_) => {
+                let Some(range) = captured(index).map(|capture| &capture.range) else {
+                    continue;
+                };
+                let Some((_, last)) = file.text[range.clone()].rsplit_once('\n') else {
+                    continue;
+                };
+                let own = &last[..last.len() - last.trim_start_matches([' ', '\t']).len()];
+                let deeper = own.strip_prefix(file.indent_at(range.start));
+                further.push_str(deeper.unwrap_or_default());
+            }
+        }
+    }
+    further
 }
 
 /// The list of the file that a capture stands in, inside the match.
