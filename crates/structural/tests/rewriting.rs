@@ -245,6 +245,13 @@ fn bodies_keep_their_lines() {
             "def f():\n    while a:\n        b()\n\n        c()\n    while a: b()\n",
             "def f():\n    while not (a):\n        b()\n\n        c()\n    while not (a): b()\n",
         ),
+        (
+            "go",
+            "if $C { $$$B }",
+            "if !($C) { $$$B }",
+            "package p\n\nfunc f() {\n\tif a && // b\n\t\tb { // c\n\t\tx()\n\t}\n\tif a(`\nb`) {\n\t\tx()\n\t}\n}\n",
+            "package p\n\nfunc f() {\n\tif !(a && // b\n\t\tb) { // c\n\t\tx()\n\t}\n\tif !(a(`\nb`)) {\n\t\tx()\n\t}\n}\n",
+        ),
         // The bracket stands on the last line of a chain.
         (
             "kotlin",

@@ -26,6 +26,13 @@ struct Source<'a> {
     run: bool,
 }
 
+impl<'a> Source<'a> {
+    /// The white space of the line that the closing bracket begins.
+    fn closing(&self) -> Option<&'a str> {
+        self.trail.rsplit_once('\n').map(|(_, own)| own)
+    }
+}
+
 /// A pair of brackets of a template.
 struct Group {
     open: (usize, usize),
@@ -46,8 +53,8 @@ type Edit = (usize, Range<usize>, Vec<Part>);
 /// The parts of a template for one site: a list that is written on one line there, but was one
 /// member a line in the file, is one member a line again, and what stands behind its last member
 /// stays.
-pub(super) fn laid_out(
-    file: &File<'_>,
+pub(super) fn laid_out<'a>(
+    file: &'a File<'a>,
     comments: &[Range<usize>],
     found: &Match,
     parts: Vec<Part>,
@@ -58,6 +65,7 @@ pub(super) fn laid_out(
     };
     let mut edits: Vec<Edit> = Vec::new();
     let all = groups(&parts);
+    let home = file.indent_at(found.range.start);
     // The part behind which the line is the template's own again.
     let mut behind_lines = 0;
     for group in &all {
@@ -94,11 +102,22 @@ pub(super) fn laid_out(
         let before = blanks_before(&parts, group.close);
         let further = further_in(file, &parts, behind_lines..group.open.0, &captured);
         let indent = format!("{}{further}", group.indent);
-        let lines = (!group.has_lines).then(|| lines(first, &group.indent, &indent));
+        // A bracket that stands behind a wrapped head, or a string of several lines, closes where the
+        // statement begins.
+        let moves = |source: &Source<'a>| match source.closing() {
+            Some(own) if own == home || !own.starts_with(source.indent) => {
+                (own, group.indent.clone())
+            }
+            _ => (source.indent, indent.clone()),
+        };
+        let (from, to) = moves(first);
+        let lines = (!group.has_lines).then(|| lines(first, (from, &to)));
         let Some((member, end)) = lines.flatten() else {
             let closing = last.filter(|_| same && !group.has_lines);
-            let closing =
-                closing.and_then(|(_, source)| line(source.trail, source.indent, &indent));
+            let closing = closing.and_then(|(_, source)| {
+                let (from, to) = moves(source);
+                line(source.trail, from, &to)
+            });
             let at = group.close.1 - before;
             // The separator goes before the blanks that the template has there.
             if let Some(closing) = closing {
@@ -186,21 +205,12 @@ fn on_lines(
     Some([lead, trail])
 }
 
-/// What stands before a member, and what before the closing bracket, if the list has lines; the
-/// indentation is that of the template, and of the line that the opening bracket comes to stand on.
-fn lines(source: &Source<'_>, outer: &str, indent: &str) -> Option<(String, String)> {
-    let closing = source.trail.rsplit_once('\n').map(|(_, own)| own);
-    let (_, lead) = source.lead.rsplit_once('\n')?;
-    let is_deeper = |own: &str| own.starts_with(source.indent);
-    // The bracket may stand on the last line of a head that is wrapped.
-    let (from, to) = if is_deeper(lead) && closing.is_none_or(is_deeper) {
-        (source.indent, indent)
+/// What stands before a member, and what before the closing bracket, if the list has lines.
+fn lines(source: &Source<'_>, (from, to): (&str, &str)) -> Option<(String, String)> {
+    let end = if source.closing().is_some() {
+        line(source.trail, from, to)?
     } else {
-        (closing?, outer)
-    };
-    let end = match closing {
-        Some(_) => line(source.trail, from, to)?,
-        None => source.trail.to_owned(),
+        source.trail.to_owned()
     };
     Some((line(source.lead, from, to)?, end))
 }
