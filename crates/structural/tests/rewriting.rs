@@ -1017,6 +1017,13 @@ fn what_a_deletion_would_spoil() {
         ),
         (
             "ruby",
+            "attr_reader $$$A",
+            "",
+            "class A < B\n  attr_reader :a\n\n  # why\n  def b\n  end\nend\n",
+            "class A < B\n\n  # why\n  def b\n  end\nend\n",
+        ),
+        (
+            "ruby",
             "log($A)",
             "warn($A)",
             "log(<<~X)\n  a\nX\nb\n",

@@ -183,9 +183,11 @@ pub(super) fn taken_in(
         .iter()
         .filter(|(place, range)| place.part.is_none() && !range.is_empty());
     let taken = wholes.find(|(place, range)| {
-        let before = body_around(old, sites[place.site].found.range.start, tables);
-        let after = body_around(new, range.start, tables);
-        before.is_some_and(|(kind, follows)| follows && after.is_none_or(|(now, _)| now != kind))
+        let before = statement_at(old, sites[place.site].found.range.start, tables);
+        let after = statement_at(new, range.start, tables);
+        before.is_some_and(|before| {
+            before.follows && after.is_none_or(|after| after.body != before.body)
+        })
     });
     taken.map(|(_, range)| place_in(composed, range.start, Fault::Torn))
 }
@@ -199,14 +201,25 @@ pub(super) fn joined(
     composed: &Composed,
     tables: &Tables,
 ) -> Option<SyntaxBreak> {
-    let next = |text: &str, end: usize| {
-        let rest = &text[end..];
+    let next = |tree: &Tree, text: &str, end: usize| {
         let blank = |letter: char| letter.is_whitespace() || letter == ';';
-        end + rest.len() - rest.trim_start_matches(blank).len()
+        let mut at = end;
+        loop {
+            let rest = &text[at..];
+            at += rest.len() - rest.trim_start_matches(blank).len();
+            // Some grammars put the comments before a body outside of it.
+            let node = tree.root_node().descendant_for_byte_range(at, at + 1);
+            let comment = node.filter(|node| node.is_extra() && node.end_byte() > at);
+            let Some(comment) = comment else {
+                return at;
+            };
+            at = comment.end_byte();
+        }
     };
-    let body = |tree, at| body_around(tree, at, tables).map(|(kind, _)| kind);
+    let begun = |tree, at| statement_at(tree, at, tables);
     composed.cuts.iter().find_map(|(cut, put)| {
-        let (at, now) = (next(source, cut.end), next(&composed.text, put.end));
+        let at = next(old, source, cut.end);
+        let now = next(new, &composed.text, put.end);
         // What was replaced itself has its own row.
         let others = composed
             .cuts
@@ -214,9 +227,13 @@ pub(super) fn joined(
         if others > 0 && composed.cuts[others - 1].0.contains(&at) {
             return None;
         }
-        let rest = || body(old, cut.start).filter(|_| put.is_empty() && at < source.len());
-        let before = body(old, at).or_else(rest)?;
-        (body(new, now) != Some(before)).then(|| place_in(composed, now, Fault::Torn))
+        let rest = || {
+            let whole = begun(old, next(old, source, cut.start));
+            whole.filter(|whole| put.is_empty() && at < whole.end)
+        };
+        let before = begun(old, at).or_else(rest)?;
+        let stays = begun(new, now).is_some_and(|now| now.body == before.body);
+        (!stays).then(|| place_in(composed, now, Fault::Torn))
     })
 }
 
@@ -296,16 +313,27 @@ fn each_of<'t>(root: Node<'t>, kinds: &[String], visit: &mut dyn FnMut(Node<'t>)
     }
 }
 
-/// The kind of the body in which a statement begins at this byte, and whether it follows another
-/// with nothing in between.
-fn body_around<'t>(tree: &'t Tree, at: usize, tables: &Tables) -> Option<(&'t str, bool)> {
+/// A statement of a body.
+struct Begun<'t> {
+    /// The kind of the body.
+    body: &'t str,
+    /// Whether it follows another with nothing in between.
+    follows: bool,
+    end: usize,
+}
+
+/// The statement that begins at this byte.
+fn statement_at<'t>(tree: &'t Tree, at: usize, tables: &Tables) -> Option<Begun<'t>> {
     let mut node = tree.root_node().descendant_for_byte_range(at, at + 1)?;
     while node.start_byte() == at {
         let parent = node.parent()?;
         let has_brace = || parent.child(0).is_some_and(|first| first.kind() == "{");
         if parent.parent().is_none() || tables.is_container(parent.kind_id()) || has_brace() {
-            let follows = node.prev_sibling().is_some_and(|before| before.is_named());
-            return Some((parent.kind(), follows));
+            return Some(Begun {
+                body: parent.kind(),
+                follows: node.prev_sibling().is_some_and(|before| before.is_named()),
+                end: node.end_byte(),
+            });
         }
         node = parent;
     }
