@@ -287,7 +287,9 @@ fn tool_error(error: Error, workspace: &Path, context: &CallContext) -> ToolErro
             ToolError::invalid_arguments(message)
         }
         Error::Target(TargetError::Unreadable(..)) => ToolError::failed(message),
-        Error::Breaks(_) | Error::TooLarge(_) | Error::Unfit(_) => ToolError::refused(message),
+        Error::Breaks { .. } | Error::TooLarge(_) | Error::Unfit { .. } => {
+            ToolError::refused(message)
+        }
         Error::Workspace(_) | Error::Thread(_) => ToolError::failed(message),
         Error::Interrupted => context
             .interrupted()
