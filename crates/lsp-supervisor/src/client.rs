@@ -317,6 +317,12 @@ impl Client {
         Ok(Open { saved, ..open })
     }
 
+    /// The same once more, so that a server that checks on save checks.
+    pub(crate) async fn save_again(&self, path: &Path, open: Open) -> Result<Open, Error> {
+        self.documents.lock().await.unsave(path);
+        self.save(path, open).await
+    }
+
     /// Sends a document again as it is, so that a server that looks at a document only when it changes looks at it.
     pub(crate) async fn touch(&self, path: &Path, open: Open) -> Result<Open, Error> {
         let mut documents = self.documents.lock().await;
@@ -424,6 +430,25 @@ impl Client {
                 is_ready
             }
         }
+    }
+
+    /// Waits until a server that tells when it is at rest has read its project anew, if it begins to; says whether it has.
+    pub(crate) async fn read_anew(&self, limit: Duration) -> bool {
+        if self.entry.spec().diagnostics.ready != Ready::ServerStatus {
+            return false;
+        }
+        let until = Instant::now() + limit;
+        let at_rest = |rest: bool| {
+            move |state: &State| {
+                let is_it = state.quiescent == rest || state.closed.is_some();
+                is_it.then_some(())
+            }
+        };
+        let begun = self.heard.until(at_rest(false));
+        let grace = (Instant::now() + GRACE).min(until);
+        let begins = timeout_at(grace, begun).await.is_ok();
+        let _ = timeout_at(until, self.heard.until(at_rest(true))).await;
+        begins
     }
 
     /// Waits until a server that tells of its work has done what an opened or changed document brings, and no longer than

@@ -83,11 +83,17 @@ impl Client {
         let _ = timeout_at((since + GRACE).min(until), self.heard().until(begins)).await;
         let ends = |state: &State| {
             let is_over = state.task_of(token).is_none() || state.closed.is_some();
-            is_over.then_some(())
+            is_over.then_some(state.checks_begun)
         };
-        let _ = timeout_at(until, self.heard().until(ends)).await;
-        // What it found may be on its way still; the answer to a question comes behind it.
-        self.barrier(open, until).await;
+        // What it found may be on its way still, and a check that was asked for while another ran begins after that: the
+        // answer to a question comes behind both.
+        while let Ok(begun) = timeout_at(until, self.heard().until(ends)).await {
+            self.barrier(open, until).await;
+            let state = self.heard().state();
+            if state.task_of(token).is_none() && state.checks_begun == begun {
+                break;
+            }
+        }
         let state = self.heard().state();
         let is_check = |item: &Diagnostic| {
             let source = item.source.as_ref();

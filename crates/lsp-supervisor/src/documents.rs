@@ -169,6 +169,13 @@ impl Documents {
         (Some(("textDocument/didSave", params)), document.saved)
     }
 
+    /// Forgets that the server was told of a save.
+    pub(crate) fn unsave(&mut self, path: &Path) {
+        if let Some(document) = self.open.get_mut(path) {
+            document.saved = None;
+        }
+    }
+
     /// The same text again under a new version, so that the server looks at it again: the version, and what to tell.
     pub(crate) fn touch(&mut self, path: &Path, now: Told) -> Option<(i64, Notice)> {
         let document = self.open.get_mut(path)?;

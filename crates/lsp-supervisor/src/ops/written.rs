@@ -460,6 +460,13 @@ impl Shared {
         }
         client.files_changed(&told(&[FileEvent::Changed, FileEvent::Deleted]))?;
         let own: HashSet<&Path> = events.iter().map(|(path, _)| path.as_path()).collect();
+        // Files that come or go are part of the project, which some read anew.
+        let is_other_project = events.iter().any(|(_, event)| *event != FileEvent::Changed);
+        if is_other_project && client.read_anew(left()).await {
+            for (path, open) in &mut opened {
+                *open = client.save_again(path, open.clone()).await?;
+            }
+        }
         let tell = |file: &Path, said: Said| {
             let file = file.to_owned();
             let _ = news.send(News::Own { file, said });
@@ -468,25 +475,24 @@ impl Shared {
             let said = client.diagnose(path, open, left()).await?;
             tell(path, said);
         }
+        let spec = &client.entry().spec().diagnostics;
+        let has_check = spec.check.is_some();
+        let is_told = has_check || !client.is_asked();
+        let stand_in = match opened.is_empty() && is_told && spec.dependents.is_none() {
+            true => self.stand_in(client, &own, left()).await?,
+            false => None,
+        };
         let others = self.look_at_others(client, &own, (&pushes, &opened), left(), news);
         others.await?;
-        let dependents = client.entry().spec().diagnostics.dependents;
-        if opened.is_empty() && !client.is_asked() && dependents.is_none() {
-            // What is gone tells nothing of itself: another document sent again makes the server say how all fare.
-            opened.extend(self.stand_in(client, &own, left()).await?);
-        }
-        for (path, open) in opened
-            .iter()
-            .filter(|(path, _)| own.contains(path.as_path()))
-        {
+        for (path, open) in &opened {
             if let Some(said) = client.checked(path, open, left()).await {
                 tell(path, said);
             }
         }
-        let has_check = client.entry().spec().diagnostics.check.is_some();
-        let (Some(pushed), true) = (pushed, has_check || !client.is_asked()) else {
+        let (Some(pushed), true) = (pushed, is_told) else {
             return Ok(());
         };
+        opened.extend(stand_in);
         if let (Some((_, open)), false) = (opened.first(), has_check) {
             // What it pushes of other files comes in one go with what it pushes of this one.
             loop {
@@ -504,7 +510,8 @@ impl Shared {
         Ok(())
     }
 
-    /// A document that stands in for files that are gone, once the server has said all about it again.
+    /// A document that stands in for files that are gone and tell nothing of themselves: sent or saved again, it makes the
+    /// server say how all fare, which it has done when this ends.
     async fn stand_in(
         &self,
         client: &Client,
@@ -515,12 +522,17 @@ impl Shared {
             if own.contains(path.as_path()) {
                 continue;
             }
-            if let Ok(open) = client.open(&path).await {
-                let open = client.touch(&path, open).await?;
-                let limit = limit.min(REBUILD);
-                client.diagnose(&path, &open, limit).await?;
+            let Ok(open) = client.open(&path).await else {
+                continue;
+            };
+            if client.entry().spec().diagnostics.check.is_some() {
+                let open = client.save_again(&path, open).await?;
+                client.checked(&path, &open, limit).await;
                 return Ok(Some((path, open)));
             }
+            let open = client.touch(&path, open).await?;
+            client.diagnose(&path, &open, limit.min(REBUILD)).await?;
+            return Ok(Some((path, open)));
         }
         Ok(None)
     }
