@@ -41,8 +41,16 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let workspace = folder.path();
     std::fs::write(workspace.join("pyproject.toml"), "")?;
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "description": "The file." },
+            "content": { "type": "string", "description": "What it holds then." },
+        },
+        "required": ["path", "content"],
+    });
     let tool = Arc::new(Write {
-        spec: ToolSpec::new("write", Tier::Write, "Writes a file."),
+        spec: ToolSpec::new("write", Tier::Write, "Writes a file.").schema(parameters),
         workspace: workspace.to_owned(),
     });
     let writer = Writer::new(
