@@ -122,6 +122,8 @@ impl Background {
 pub struct Choice {
     entry: Arc<Entry>,
     usable: Result<Usable, String>,
+    /// The folder of the marker, whether the server can be used or not.
+    marked: Option<PathBuf>,
 }
 
 impl Choice {
@@ -135,6 +137,12 @@ impl Choice {
     #[must_use]
     pub fn root(&self) -> Option<&Path> {
         self.usable.as_ref().ok().map(Usable::root)
+    }
+
+    /// The folder with the marker that makes it a server for the file, whether it can be used or not.
+    #[must_use]
+    pub fn marked(&self) -> Option<&Path> {
+        self.marked.as_deref()
     }
 
     /// Why it cannot be used, if so.
@@ -245,6 +253,14 @@ impl Supervisor {
     /// The servers for a file, the one to ask first first, usable or not. Runs the probes of those that have one.
     pub async fn for_file(&self, path: &Path) -> Vec<Choice> {
         self.shared.for_file(path).await
+    }
+
+    /// All servers that are known, as they are for a file in the workspace's folder. Starts none, and runs the probes of
+    /// those that have one.
+    pub async fn survey(&self) -> Vec<Choice> {
+        let entries = self.shared.catalog.entries().iter();
+        let file = self.shared.workspace.join("any");
+        self.shared.choose(entries, &file).await
     }
 
     /// The server, started if it does not run. All who want it at once wait for one start. Safe to cancel: a start that
@@ -359,12 +375,17 @@ impl Supervisor {
 impl Shared {
     pub(crate) async fn for_file(&self, path: &Path) -> Vec<Choice> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.choose(self.catalog.for_file(&name), path).await
+    }
+
+    async fn choose(&self, entries: impl Iterator<Item = &Arc<Entry>>, path: &Path) -> Vec<Choice> {
         let mut choices: Vec<Choice> = Vec::new();
-        for entry in self.catalog.for_file(&name) {
+        for entry in entries {
             let spec = entry.spec();
             let better = choices.iter().find(|choice| {
                 choice.usable.is_ok() && spec.after.iter().any(|id| id == choice.entry.id())
             });
+            let mut marked = None;
             let usable = if let Some(better) = better {
                 Err(format!("{} serves the file", better.entry.spec().name))
             } else if let Some(marker) = entry.unless().and_then(|unless| {
@@ -374,6 +395,7 @@ impl Shared {
                 Err(format!("another server is for {}", marker.display()))
             } else {
                 let detection = self.detector.check(entry.candidate(), path).await;
+                marked = detection.root().map(Path::to_owned);
                 let what = format!(
                     "{}, which runs code of the project, is not started",
                     spec.name
@@ -385,7 +407,11 @@ impl Shared {
                 }
             };
             let entry = Arc::clone(entry);
-            choices.push(Choice { entry, usable });
+            choices.push(Choice {
+                entry,
+                usable,
+                marked,
+            });
         }
         choices
     }
