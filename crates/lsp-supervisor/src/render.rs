@@ -270,7 +270,8 @@ pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
 fn problem(workspace: &Path, file: &Path, found: &Diagnostic) -> String {
     let path = paths::show(workspace, file);
     let line = u64::from(found.range.start.line) + 1;
-    let message = bound::line(&bound::sanitise(&found.message), MESSAGE);
+    let message: Vec<&str> = found.message.split_whitespace().collect();
+    let message = bound::line(&bound::sanitise(&message.join(" ")), MESSAGE);
     let mut text = format!("{path}:{line} {} {message}", found.severity);
     let by = [found.source.as_deref(), found.code.as_deref()];
     let by: Vec<&str> = by.into_iter().flatten().collect();
@@ -365,6 +366,7 @@ pub(crate) fn introduced(workspace: &Path, output: Output, introduced: Introduce
         text +=
             &format!("not verified: {passed_over} more files; `lsp` with `diagnostics` tells\n");
     }
+    let knows_nothing = text.is_empty() && verified.is_empty();
     let details = json!({
         "new": new.iter().map(|(path, found)| problem_details(workspace, path, found)).collect::<Vec<_>>(),
         "fixed": fixed.len(),
@@ -373,6 +375,10 @@ pub(crate) fn introduced(workspace: &Path, output: Output, introduced: Introduce
         "failed": failed,
     });
     let truncated = output.truncated || new.len() > MOST_NEW;
+    if knows_nothing {
+        // No server is for what was written.
+        return output;
+    }
     let mut output = match text.trim_end() {
         "" => output,
         text => output.with_text(text),

@@ -18,11 +18,10 @@ use crate::render;
 use crate::supervisor::Supervisor;
 
 const DESCRIPTION: &str = "\
-Asks the language server of a file about code, with types and across files: where a symbol is declared or used, \
+Asks the language server of a file about code, with types and across files. Where a symbol is declared or used, \
 what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file, \
-the symbols of a file or of the workspace. Use it where \
-names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. \
-Returns `path:line: text` for each place. \
+the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, \
+`line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. \
 Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}";
 
 /// The tool `lsp`.
@@ -107,8 +106,8 @@ impl Tool for Lsp {
 }
 
 const RENAME: &str = "\
-Renames a symbol everywhere by the language server of its file: uses in other files, imports and modules included, and \
-nothing that is only spelled alike. All of it is written, or nothing. The symbol is named by `file`, `line` and \
+Renames a symbol everywhere by the language server of its file. Uses in other files, imports and modules are included, and \
+nothing that is only spelled alike is. All of it is written, or nothing. The symbol is named by `file`, `line` and \
 `symbol`, the identifier as that line spells it. \
 Example: {\"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\", \"new_name\": \"sum\"}";
 
