@@ -472,3 +472,304 @@ fn clangd(said: Said<'_>) -> Vec<Problem> {
     };
     said.stderr.lines().filter_map(one).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn said<'a>(stdout: &'a str, stderr: &'a str) -> Said<'a> {
+        Said {
+            stdout,
+            stderr,
+            source: "source",
+            file: "src/a.c",
+        }
+    }
+
+    fn check(format: Format, stdout: &str, stderr: &str, expected: &Expect) {
+        let read = read(format, said(stdout, stderr));
+        let mut shown = String::new();
+        for Problem { path, diagnostic } in &read.problems {
+            let Diagnostic { severity, code, .. } = diagnostic;
+            let at = diagnostic.range.start;
+            let (line, column) = (at.line + 1, at.character + 1);
+            let source = diagnostic.source.as_deref().unwrap_or_default();
+            let code = code.as_deref().unwrap_or("-");
+            let message = &diagnostic.message;
+            shown += &format!("{path}:{line}:{column} {severity} {message:?} [{source} {code}]\n");
+        }
+        if let Some(why) = read.incomplete {
+            shown += &format!("incomplete: {why}\n");
+        }
+        expected.assert_eq(&shown);
+    }
+
+    #[test]
+    fn cargo_tells_in_lines_of_json() {
+        let error = r#"{"reason":"compiler-message","target":{"src_path":"/p/src/lib.rs"},"message":{"level":"error","message":"mismatched types","spans":[{"column_start":15,"file_name":"src/lib.rs","is_primary":false,"label":"because","line_start":1},{"column_start":21,"expansion":null,"file_name":"src/lib.rs","is_primary":true,"label":"expected `u32`","line_start":1}],"code":{"code":"E0308"}}}"#;
+        let foreign = r#"{"reason":"compiler-message","target":{"src_path":"/p/src/lib.rs"},"message":{"level":"warning","message":"odd","spans":[{"column_start":9,"file_name":"/registry/x/src/lib.rs","is_primary":true,"label":null,"line_start":70,"expansion":{"span":{"column_start":5,"file_name":"src/b.rs","line_start":7,"expansion":null}}}],"code":{"code":"clippy::odd"}}}"#;
+        let linker = r#"{"reason":"compiler-message","target":{"src_path":"/p/src/main.rs"},"message":{"level":"error","message":"linking with `cc` failed","spans":[],"code":null}}"#;
+        let notes = r#"{"reason":"compiler-message","target":{},"message":{"level":"failure-note","message":"For more information","spans":[],"code":null}}
+{"reason":"compiler-message","target":{},"message":{"level":"warning","message":"1 warning emitted","spans":[],"code":null}}
+{"reason":"compiler-artifact"}
+what a build script prints
+{"reason":"#;
+        let end = r#"{"reason":"build-finished","success":false}"#;
+        let all = [error, foreign, linker, notes, end].join("\n");
+        check(
+            Format::Cargo,
+            &all,
+            "",
+            &expect![[r#"
+                src/lib.rs:1:21 error "mismatched types: expected `u32`" [rustc E0308]
+                src/b.rs:7:5 warning "odd" [clippy clippy::odd]
+                /p/src/main.rs:1:1 error "linking with `cc` failed" [rustc -]
+            "#]],
+        );
+        check(Format::Cargo, end, "", &expect![""]);
+        check(
+            Format::Cargo,
+            "",
+            "error: no manifest",
+            &expect![[r#"
+                incomplete: it did not finish
+            "#]],
+        );
+    }
+
+    #[test]
+    fn tsc_tells_of_files_and_of_its_configuration() {
+        let stdout = "\
+app/(shop)/a b.ts(1,26): error TS2304: Cannot find name 'missing'.
+a.ts(2,14): error TS2322: Type 'X' is not assignable to type 'Y'.
+  Types of parameters are incompatible.
+error TS18003: No inputs were found in config file.
+Version 7.0.2
+";
+        check(
+            Format::Tsc,
+            stdout,
+            "",
+            &expect![[r#"
+                app/(shop)/a b.ts:1:26 error "Cannot find name 'missing'." [source 2304]
+                a.ts:2:14 error "Type 'X' is not assignable to type 'Y'.\nTypes of parameters are incompatible." [source 2322]
+                tsconfig.json:1:1 error "No inputs were found in config file." [source 18003]
+            "#]],
+        );
+        check(Format::Tsc, "", "", &expect![""]);
+    }
+
+    #[test]
+    fn pyright_tells_in_json() {
+        let stdout = r#"* Installing the tool
+{
+    "version": "1.1.414",
+    "generalDiagnostics": [
+        { "file": "/p/a.py", "severity": "error", "message": "\"missing\" is not defined", "range": { "start": { "line": 1, "character": 9 } }, "rule": "reportUndefinedVariable" },
+        { "file": "/p/a.py", "severity": "warning", "message": "unused", "range": { "start": { "line": 0, "character": 0 } } },
+        { "file": "/p/a.py", "severity": "information", "message": "so", "range": { "start": { "line": 0, "character": 0 } } }
+    ],
+    "summary": { "filesAnalyzed": 1, "errorCount": 1 }
+}
+"#;
+        check(
+            Format::Pyright,
+            stdout,
+            "",
+            &expect![[r#"
+                /p/a.py:2:10 error "\"missing\" is not defined" [source reportUndefinedVariable]
+                /p/a.py:1:1 warning "unused" [source -]
+                /p/a.py:1:1 info "so" [source -]
+            "#]],
+        );
+        check(
+            Format::Pyright,
+            r#"{ "generalDiagnostics": [], "summary": { "filesAnalyzed": 0 } }"#,
+            "",
+            &expect![[r#"
+                incomplete: it looked at no file
+            "#]],
+        );
+        check(
+            Format::Pyright,
+            "{ \"generalDiagnostics\": [",
+            "",
+            &expect![[r#"
+                incomplete: its output is not what is known of it
+            "#]],
+        );
+    }
+
+    #[test]
+    fn mypy_tells_in_lines() {
+        let stdout = "\
+a.py:2:10: error: Name \"missing\" is not defined  [name-defined]
+a.py:2:10: note: Did you forget an import?
+b.py:1: error: unexpected [x]
+b.py:3:1: warning: odd  [misc]
+Found 2 errors in 2 files (checked 2 source files)
+";
+        check(
+            Format::Mypy,
+            stdout,
+            "",
+            &expect![[r#"
+                a.py:2:10 error "Name \"missing\" is not defined" [source name-defined]
+                b.py:1:1 error "unexpected [x]" [source -]
+                b.py:3:1 warning "odd" [source misc]
+            "#]],
+        );
+        let clean = "Success: no issues found in 2 source files\n";
+        check(Format::Mypy, clean, "", &expect![""]);
+        check(
+            Format::Mypy,
+            "",
+            "",
+            &expect![[r#"
+                incomplete: its output does not end as it should
+            "#]],
+        );
+    }
+
+    #[test]
+    fn ty_tells_in_lines() {
+        let stdout = "\
+a.py:2:10: error[unresolved-reference] Name `missing` used when not defined
+a.py:3:10: warning[odd] Odd: so
+a.py:4:10: info[so] so
+Found 3 diagnostics
+";
+        check(
+            Format::Ty,
+            stdout,
+            "",
+            &expect![[r#"
+                a.py:2:10 error "Name `missing` used when not defined" [source unresolved-reference]
+                a.py:3:10 warning "Odd: so" [source odd]
+            "#]],
+        );
+        check(Format::Ty, "All checks passed!\n", "", &expect![""]);
+    }
+
+    #[test]
+    fn go_tells_on_its_standard_error() {
+        let build = "\
+go: finding module for package example.com/x
+go.mod:5: unknown directive: bogus
+# shop/cart
+cart/c.go:3:23: undefined: missing
+./main.go:4:35: too many arguments in call to A
+\thave (number)
+\twant ()
+go: warning: \"./...\" matched no packages
+";
+        check(
+            Format::Go,
+            "",
+            build,
+            &expect![[r#"
+                go.mod:5:1 error "unknown directive: bogus" [source -]
+                cart/c.go:3:23 error "undefined: missing" [source -]
+                main.go:4:35 error "too many arguments in call to A\nhave (number)\nwant ()" [source -]
+            "#]],
+        );
+        let vet = "\
+x.go:2:8: no required module provides package example.com/x; to add it:
+\tgo get example.com/x
+# shop/cart
+# [shop/cart]
+vet: cart/c.go:3:23: undefined: missing
+# shop
+main.go:3:27: fmt.Printf format %d has arg \"x\" of wrong type string
+";
+        check(
+            Format::Vet,
+            "",
+            vet,
+            &expect![[r#"
+                x.go:2:8 error "no required module provides package example.com/x; to add it:\ngo get example.com/x" [compiler -]
+                cart/c.go:3:23 error "undefined: missing" [compiler -]
+                main.go:3:27 warning "fmt.Printf format %d has arg \"x\" of wrong type string" [source -]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn dart_escapes_its_bars() {
+        let stdout = "\
+ERROR|COMPILE_TIME_ERROR|UNDEFINED_IDENTIFIER|/p/lib/a\\|b.dart|2|12|7|Undefined name 'a\\|b\\\\'.
+WARNING|STATIC_WARNING|DEAD_CODE|/p/lib/a.dart|3|3|9|Dead code.
+INFO|LINT|AVOID_PRINT|/p/lib/a.dart|3|3|9|Don't.
+Analyzing shop...
+";
+        check(
+            Format::Dart,
+            stdout,
+            "",
+            &expect![[r#"
+                /p/lib/a|b.dart:2:12 error "Undefined name 'a|b\\'." [source undefined_identifier]
+                /p/lib/a.dart:3:3 warning "Dead code." [source dead_code]
+                /p/lib/a.dart:3:3 info "Don't." [source avoid_print]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn clangd_tells_of_the_file_that_it_looked_at() {
+        let stderr = "\
+E[12:59:40.461] [undeclared_var_use] Line 2: use of undeclared identifier 'missing'
+E[12:59:40.461] [-Wint-conversion] Line 3: incompatible: really
+E[12:59:40.462] IncludeCleaner: Failed to get an entry
+I[12:59:40.467] All checks completed, 2 errors
+";
+        check(
+            Format::Clangd,
+            "",
+            stderr,
+            &expect![[r#"
+                src/a.c:2:1 error "use of undeclared identifier 'missing'" [source undeclared_var_use]
+                src/a.c:3:1 error "incompatible: really" [source -Wint-conversion]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn linters_tell_in_json() {
+        let eslint = r#"[{"filePath":"/p/a.mjs","messages":[{"ruleId":"no-unused-vars","severity":1,"message":"unused","line":1,"column":7},{"ruleId":null,"fatal":true,"severity":2,"message":"Parsing error","line":2}]},{"filePath":"/p/b.mjs","messages":[]}]"#;
+        check(
+            Format::Eslint,
+            eslint,
+            "",
+            &expect![[r#"
+                /p/a.mjs:1:7 warning "unused" [source no-unused-vars]
+                /p/a.mjs:2:1 error "Parsing error" [source -]
+            "#]],
+        );
+        let ruff = r#"[
+  { "code": "F401", "filename": "/p/a.py", "location": { "column": 8, "row": 1 }, "message": "unused", "severity": "error" },
+  { "code": "F821", "filename": "/p/a.py", "location": { "column": 10, "row": 2 }, "message": "undefined" },
+  { "code": null, "filename": "/p/b.py", "location": { "column": 5, "row": 1 }, "message": "no syntax" }
+]"#;
+        check(
+            Format::Ruff,
+            ruff,
+            "",
+            &expect![[r#"
+                /p/a.py:1:8 warning "unused" [source F401]
+                /p/a.py:2:10 error "undefined" [source F821]
+                /p/b.py:1:5 error "no syntax" [source -]
+            "#]],
+        );
+        check(Format::Ruff, "[]", "", &expect![""]);
+        check(
+            Format::Eslint,
+            "Oops! Something went wrong!",
+            "",
+            &expect![[r#"
+                incomplete: its output is not what is known of it
+            "#]],
+        );
+    }
+}
