@@ -4,7 +4,7 @@ mod find;
 mod parse;
 mod run;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
@@ -134,6 +134,8 @@ pub(crate) struct Report {
     pub(crate) checked: Vec<Checked>,
     /// Folders with projects of their own that were not looked at, for there are too many.
     pub(crate) passed_over: usize,
+    /// There are too many folders to know whether there are more projects.
+    pub(crate) cut: bool,
 }
 
 /// How a checker fared.
@@ -184,16 +186,17 @@ impl Context<'_> {
             let find = move || find::applicable(shipped(), shared.workspace(), shared.detector());
             tokio::task::spawn_blocking(find)
         };
-        let (applicable, passed_over) = match found.await {
+        let found = match found.await {
             Ok(found) => found,
             Err(panic) => std::panic::resume_unwind(panic.into_panic()),
         };
         let mut report = Report {
             found: Vec::new(),
             checked: Vec::new(),
-            passed_over,
+            passed_over: found.passed_over,
+            cut: found.cut,
         };
-        for applicable in applicable {
+        for applicable in found.applicable {
             report.add(self.check(&applicable).await);
         }
         report.finish()?;
@@ -286,17 +289,6 @@ fn markers(checkers: &[Checker]) -> Vec<String> {
         }
     }
     markers
-}
-
-/// A path as a checker names it.
-fn absolute(root: &Path, path: &str) -> PathBuf {
-    let here = root.join(path);
-    if here.exists() {
-        return here;
-    }
-    // A package of a larger workspace is checked from there.
-    let above = root.ancestors().skip(1).map(|above| above.join(path));
-    above.into_iter().find(|path| path.exists()).unwrap_or(here)
 }
 
 #[cfg(test)]

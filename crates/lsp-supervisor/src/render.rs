@@ -299,6 +299,9 @@ pub(crate) fn checks(workspace: &Path, report: &checks::Report) -> Output {
         let folders = count(report.passed_over, "folder");
         text += &format!("not checked: {folders} more with projects of their own\n");
     }
+    if report.cut {
+        text += "not checked: there may be more projects; there are too many folders to look at\n";
+    }
     let details = found.iter().take(MOST_DETAILED);
     let details = details.map(|(path, found)| problem_details(workspace, path, found));
     let each = |one: &Checked| checked_details(workspace, one);
@@ -310,6 +313,7 @@ pub(crate) fn checks(workspace: &Path, report: &checks::Report) -> Output {
             "warnings": found.len() - errors,
             "checkers": report.checked.iter().map(each).collect::<Vec<_>>(),
             "passed_over": report.passed_over,
+            "cut": report.cut,
         }))
 }
 

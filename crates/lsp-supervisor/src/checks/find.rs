@@ -32,12 +32,23 @@ pub(super) struct Applicable {
     chosen: bool,
 }
 
-/// The checkers of a workspace in their order, one of each group, and in how many folders more they would apply.
+/// The checkers of a workspace.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// In their order, and one of each group.
+    pub(super) applicable: Vec<Applicable>,
+    /// In how many folders more they would apply.
+    pub(super) passed_over: usize,
+    /// There are more folders than are looked at.
+    pub(super) cut: bool,
+}
+
+/// The checkers of a workspace that apply to it.
 pub(super) fn applicable(
     checkers: &'static [Checker],
     workspace: &Path,
     detector: &Detector,
-) -> (Vec<Applicable>, usize) {
+) -> Found {
     let mut folders = Folders::new(workspace);
     let mut all: Vec<Applicable> = Vec::new();
     let mut passed_over = 0;
@@ -60,7 +71,11 @@ pub(super) fn applicable(
             }
         }
     }
-    (all, passed_over)
+    Found {
+        applicable: all,
+        passed_over,
+        cut: folders.cut,
+    }
 }
 
 impl Applicable {
@@ -151,6 +166,7 @@ struct Folders {
     /// The workspace first, and each before those below it.
     listed: Vec<PathBuf>,
     is_whole: bool,
+    cut: bool,
 }
 
 impl Folders {
@@ -158,6 +174,7 @@ impl Folders {
         Self {
             listed: vec![workspace.to_owned()],
             is_whole: false,
+            cut: false,
         }
     }
 
@@ -167,7 +184,7 @@ impl Folders {
             return vec![self.listed[0].clone()];
         }
         if !self.is_whole {
-            self.listed = walk(&self.listed[0]);
+            (self.listed, self.cut) = walk(&self.listed[0]);
             self.is_whole = true;
         }
         let mut roots: Vec<PathBuf> = Vec::new();
@@ -181,16 +198,22 @@ impl Folders {
     }
 }
 
-fn walk(workspace: &Path) -> Vec<PathBuf> {
+/// The folders of a workspace, and whether there are more.
+fn walk(workspace: &Path) -> (Vec<PathBuf>, bool) {
     let mut listed = Vec::new();
+    let mut cut = false;
     let mut waiting = VecDeque::from([(workspace.to_owned(), 0)]);
     while let Some((folder, depth)) = waiting.pop_front() {
-        if depth < DEPTH && listed.len() + waiting.len() < MOST_FOLDERS {
-            waiting.extend(below(&folder).into_iter().map(|below| (below, depth + 1)));
+        let room = MOST_FOLDERS.saturating_sub(listed.len() + waiting.len());
+        if depth < DEPTH {
+            let below = below(&folder);
+            cut |= below.len() > room;
+            let below = below.into_iter().take(room);
+            waiting.extend(below.map(|below| (below, depth + 1)));
         }
         listed.push(folder);
     }
-    listed
+    (listed, cut)
 }
 
 /// The folders in a folder by their names, without those that links lead to.
@@ -203,7 +226,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
         is_folder && !name.starts_with('.') && !PASSED_OVER.contains(&&*name)
     };
     let own = entries.filter(is_own).map(|entry| entry.path());
-    let mut own: Vec<PathBuf> = own.take(MOST_FOLDERS).collect();
+    let mut own: Vec<PathBuf> = own.take(MOST_FOLDERS + 1).collect();
     own.sort();
     own
 }

@@ -38,6 +38,8 @@ pub(crate) struct Said<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) path: String,
+    /// A folder that a relative path is from, or from one above it, where the checker is not run for a single project.
+    pub(crate) folder: Option<String>,
     pub(crate) diagnostic: Diagnostic,
 }
 
@@ -107,6 +109,7 @@ impl At<'_> {
         let code = code.filter(|code| !code.is_empty());
         Problem {
             path: self.path.strip_prefix("./").unwrap_or(self.path).to_owned(),
+            folder: None,
             diagnostic: Diagnostic {
                 range: Range { start, end: start },
                 severity,
@@ -195,7 +198,14 @@ fn cargo(said: Said<'_>) -> Read {
         };
         match text(&value["reason"]) {
             "build-finished" => read.incomplete = None,
-            "compiler-message" => read.problems.extend(of_rustc(&value)),
+            "compiler-message" => {
+                // The paths are from the root of the workspace, which may be above where the check was asked for.
+                let package = text(&value["manifest_path"]).rsplit_once('/');
+                let folder = package.map(|(folder, _)| folder.to_owned());
+                let problem = of_rustc(&value);
+                read.problems
+                    .extend(problem.map(|problem| Problem { folder, ..problem }));
+            }
             _ => {}
         }
     }
@@ -491,7 +501,10 @@ mod tests {
     fn check(format: Format, stdout: &str, stderr: &str, expected: &Expect) {
         let read = read(format, said(stdout, stderr));
         let mut shown = String::new();
-        for Problem { path, diagnostic } in &read.problems {
+        for Problem {
+            path, diagnostic, ..
+        } in &read.problems
+        {
             let Diagnostic { severity, code, .. } = diagnostic;
             let at = diagnostic.range.start;
             let (line, column) = (at.line + 1, at.character + 1);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,9 +10,9 @@ use terret_launch::{Child, Command, Exit, Input, Output, Stdout};
 use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, timeout_at};
 
+use super::Checker;
 use super::find::{Applicable, beginning};
 use super::parse::{self, Format, Said};
-use super::{Checker, absolute};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::supervisor::Shared;
 
@@ -53,6 +53,29 @@ pub(super) async fn run(shared: &Shared, applicable: &Applicable, program: &Path
     work.each_file(&command).await
 }
 
+/// The path of the file that a problem is in.
+fn path_of(root: &Path, problem: &parse::Problem) -> PathBuf {
+    let from = problem
+        .folder
+        .as_ref()
+        .map_or(root, |folder| Path::new(folder));
+    let mut above = from.ancestors().map(|folder| folder.join(&problem.path));
+    let there = above.find(|path| path.exists());
+    inside(root, there.unwrap_or_else(|| root.join(&problem.path)))
+}
+
+/// A path as one below the root as that is spelled, where it leads there: checkers go through links, and steps up.
+fn inside(root: &Path, path: PathBuf) -> PathBuf {
+    let is_plain = path.components().all(|part| part != Component::ParentDir);
+    if is_plain && path.starts_with(root) {
+        return path;
+    }
+    let real = |path: &Path| path.canonicalize().ok();
+    let below = real(&path).zip(real(root));
+    let below = below.and_then(|(path, root)| Some(path.strip_prefix(root).ok()?.to_owned()));
+    below.map_or(path, |below| root.join(below))
+}
+
 /// What it is started with in this project.
 fn arguments(checker: &Checker, root: &Path) -> Vec<String> {
     let instead = checker.instead.as_ref().filter(|instead| {
@@ -90,8 +113,7 @@ impl Work<'_> {
         };
         let read = parse::read(self.checker.format, said);
         let failed = verdict(self.checker, &printed, &read);
-        let place =
-            |problem: parse::Problem| (absolute(self.root, &problem.path), problem.diagnostic);
+        let place = |problem: parse::Problem| (path_of(self.root, &problem), problem.diagnostic);
         Ran {
             found: read.problems.into_iter().map(place).collect(),
             failed: failed.map(|why| with_last_words(why, self.checker.format, said)),
@@ -201,7 +223,7 @@ async fn listed(checker: &Checker, root: &Path) -> Result<Vec<PathBuf>, String> 
     for command in &commands {
         let folder = command["directory"].as_str().unwrap_or_default();
         let file = command["file"].as_str().unwrap_or_default();
-        let file = root.join(folder).join(file);
+        let file = inside(root, root.join(folder).join(file));
         // What is generated or from elsewhere is not the project's.
         if file.starts_with(root) && known.insert(file.clone()) {
             files.push(file);

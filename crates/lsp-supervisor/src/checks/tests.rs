@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -193,6 +194,7 @@ fn what_is_shown_is_bounded_and_in_order() {
             of: None,
         }],
         passed_over: 0,
+        cut: false,
     };
     report
         .found
@@ -203,4 +205,23 @@ fn what_is_shown_is_bounded_and_in_order() {
     assert_eq!(lines[..2], ["a.rs:100 error m", "a.rs:1 warning m"]);
     let note = "50 shown of 1 error and 60 warnings; mend these first";
     assert_eq!(lines[50..], [note, "cargo check: 61 problems"]);
+}
+
+/// Checkers follow links, and a workspace may be one.
+#[tokio::test]
+async fn a_file_is_shown_as_the_workspace_has_it() {
+    let tree = Tree::new("//- /real/eslint.config.js\n//- /real/a.js\n");
+    let at = "\"severity\":2,\"message\":\"bad\",\"line\":3";
+    let text =
+        format!("echo '[{{\"filePath\":\"'$(pwd -P)/a.js'\",\"messages\":[{{{at}}}]}}]'; exit 1");
+    script(&tree, "real/node_modules/.bin/eslint", &text);
+    std::os::unix::fs::symlink("real", tree.path("link")).expect("a link");
+    let options = Options::default().environment(Environment::empty());
+    let supervisor = Supervisor::new(tree.path("link"), options);
+    let context = Context {
+        supervisor: &supervisor,
+        progress: &|_| {},
+    };
+    let report = context.checks().await.expect("it runs");
+    assert_eq!(report.found[0].0, tree.path("link/a.js"));
 }

@@ -116,6 +116,32 @@ async fn cargo() {
     case.run().await;
 }
 
+/// The paths that Cargo tells are from the root of its workspace, wherever the check is asked for.
+#[tokio::test]
+async fn a_member_of_a_workspace() {
+    if require_tool("cargo").is_none() {
+        return;
+    }
+    let package = |name: &str| format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n");
+    let tree = Tree::new(&format!(
+        "//- /shop/Cargo.toml\n[workspace]\nmembers = [\"till\"]\n{}//- /shop/src/lib.rs\n\
+         //- /shop/till/Cargo.toml\n{}//- /shop/till/src/lib.rs\n\npub fn wrong() -> u32 {{ \"\" }}\n",
+        package("shop"),
+        package("till"),
+    ));
+    let surface = surface(&tree, "shop/till", Trust::default());
+    let output = checked(&surface).await;
+    assert_eq!(errors(&output), ["src/lib.rs:2"], "{}", output.to_text());
+    tree.write("shop/src/lib.rs", "fn odd() -> u32 { 1.0 }\n");
+    let output = checked(&surface).await;
+    let root = tree.path("shop/src/lib.rs").display().to_string();
+    assert!(
+        errors(&output).contains(&format!("{root}:1")),
+        "{}",
+        output.to_text()
+    );
+}
+
 #[tokio::test]
 async fn go() {
     let case = Case {
