@@ -8,13 +8,16 @@ use terret_tiers::ToolError;
 
 use crate::ops::{Op, Question, Target};
 
+/// What is said for a file where all of the project is meant.
+const PROJECT: &str = "*";
+
 /// The arguments of `lsp`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LspArgs {
     /// What to find out.
     pub action: Action,
-    /// The file, relative to the working directory.
+    /// The file, relative to the working directory. With `diagnostics` also `*`: the whole project, by its own checkers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of the symbol in the file, from 1.
@@ -56,7 +59,7 @@ impl RenameArgs {
 #[schemars(inline)]
 #[non_exhaustive]
 pub enum Action {
-    /// What is wrong with `file`.
+    /// What is wrong with `file`, or with the whole project.
     Diagnostics,
     /// Where the symbol is declared.
     Definition,
@@ -81,6 +84,9 @@ pub enum Action {
 impl LspArgs {
     /// What they ask for.
     pub(crate) fn op(self, workspace: &Path) -> Result<Op, ToolError> {
+        if self.action == Action::Diagnostics && self.file.as_deref() == Some(PROJECT) {
+            return Ok(Op::Check);
+        }
         let file = self.file.as_deref().map(|file| workspace.join(file));
         let question = match self.action {
             Action::Definition => Question::Definition,

@@ -129,9 +129,6 @@ pub struct ServerSpec {
     pub accept: Vec<String>,
     /// How it tells what is wrong.
     pub diagnostics: DiagnosticsSpec,
-    /// What checks a whole project.
-    #[serde(default)]
-    pub check: Option<CheckSpec>,
 }
 
 /// How it is known that a server has said all about a version of a document.
@@ -216,20 +213,6 @@ pub enum Ready {
     Progress,
     /// rust-analyzer's own notification.
     ServerStatus,
-}
-
-/// The command that checks a whole project.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct CheckSpec {
-    /// The program.
-    pub program: String,
-    /// What it is started with.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// How its output is read.
-    pub format: String,
 }
 
 impl ServerSpec {

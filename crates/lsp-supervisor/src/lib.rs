@@ -13,6 +13,7 @@ pub mod address;
 mod args;
 mod capabilities;
 pub mod catalog;
+mod checks;
 mod client;
 mod diagnose;
 pub mod diagnostic;

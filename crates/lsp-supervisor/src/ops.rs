@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::address::{self, Address, Place, Unaddressed};
+use crate::checks::Unchecked;
 use crate::documents;
 use crate::error::Error;
 use crate::position::Text;
@@ -37,6 +38,8 @@ pub(crate) enum Op {
     Diagnostics {
         file: PathBuf,
     },
+    /// By the project's own checkers.
+    Check,
     DocumentSymbols {
         file: PathBuf,
     },
@@ -114,6 +117,14 @@ pub(crate) enum OpError {
     },
     /// No server offers what was asked: what each says to it.
     Server(Vec<Error>),
+    /// The project was not checked.
+    Check(Unchecked),
+}
+
+impl From<Unchecked> for OpError {
+    fn from(unchecked: Unchecked) -> Self {
+        Self::Check(unchecked)
+    }
 }
 
 impl From<Error> for OpError {

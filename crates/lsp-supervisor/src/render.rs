@@ -1,11 +1,12 @@
 //! Reports as a model reads them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use terret_changeset::Change;
 use terret_tiers::{Output, bound, paths};
 
+use crate::checks::{self, Checked, Outcome};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ops::Question;
 use crate::ops::actions::{Action, Actions};
@@ -264,6 +265,102 @@ pub(crate) fn diagnostics(workspace: &Path, report: &Report) -> Output {
             "servers": report.servers,
             "pending": report.pending,
         }))
+}
+
+/// How many problems of a project a program is told.
+const MOST_DETAILED: usize = 1_000;
+
+/// What is wrong with a project.
+pub(crate) fn checks(workspace: &Path, report: &checks::Report) -> Output {
+    let found = report.found.iter();
+    let found: Vec<_> = found.filter(|(_, found)| checks::matters(found)).collect();
+    let is_error = |found: &&(PathBuf, Diagnostic)| found.1.severity == Severity::Error;
+    let errors = found
+        .iter()
+        .copied()
+        .filter(|found| is_error(found))
+        .count();
+    let mut text = String::new();
+    for (path, found) in found.iter().take(MOST_DIAGNOSTICS) {
+        text += &problem(workspace, path, found);
+    }
+    let shown = found.len().min(MOST_DIAGNOSTICS);
+    if shown < found.len() {
+        let (errors, warnings) = (
+            count(errors, "error"),
+            count(found.len() - errors, "warning"),
+        );
+        text += &format!("{shown} shown of {errors} and {warnings}; mend these first\n");
+    }
+    for one in &report.checked {
+        text += &checked(workspace, one);
+    }
+    if report.passed_over > 0 {
+        let folders = count(report.passed_over, "folder");
+        text += &format!("not checked: {folders} more with projects of their own\n");
+    }
+    if report.cut {
+        text += "not checked: there may be more projects; there are too many folders to look at\n";
+    }
+    let details = found.iter().take(MOST_DETAILED);
+    let details = details.map(|(path, found)| problem_details(workspace, path, found));
+    let each = |one: &Checked| checked_details(workspace, one);
+    Output::text(text.trim_end())
+        .with_truncated(found.len() > shown)
+        .with_details(json!({
+            "diagnostics": details.collect::<Vec<_>>(),
+            "errors": errors,
+            "warnings": found.len() - errors,
+            "checkers": report.checked.iter().map(each).collect::<Vec<_>>(),
+            "passed_over": report.passed_over,
+            "cut": report.cut,
+        }))
+}
+
+fn count(count: usize, name: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", bound::thousands(count))
+}
+
+/// How a checker fared, as a line and its last words.
+pub(crate) fn checked(workspace: &Path, checked: &Checked) -> String {
+    let mut who = checked.name.to_owned();
+    if checked.root != workspace {
+        who += &format!(" in {}", paths::show(workspace, &checked.root));
+    }
+    if let Some(of) = &checked.of {
+        who += &format!(" of {of}");
+    }
+    let how = match &checked.outcome {
+        Outcome::Done(0) if checked.errors_only => "no errors".to_owned(),
+        Outcome::Done(0) => "no errors and no warnings".to_owned(),
+        Outcome::Done(found) => count(*found, "problem"),
+        Outcome::Failed { why, found: 0 } => format!("failed: {why}"),
+        Outcome::Failed { why, found } => {
+            format!("{}, and failed: {why}", count(*found, "problem"))
+        }
+        Outcome::Missing(why) => format!("not run: {why}"),
+    };
+    let how = bound::sanitise(&how);
+    let how = bound::head(&how, TEXT).text;
+    format!("{who}: {how}\n")
+}
+
+fn checked_details(workspace: &Path, checked: &Checked) -> Value {
+    let (state, found, why) = match &checked.outcome {
+        Outcome::Done(0) => ("clean", 0, None),
+        Outcome::Done(found) => ("problems", *found, None),
+        Outcome::Failed { why, found } => ("failed", *found, Some(why)),
+        Outcome::Missing(why) => ("missing", 0, Some(why)),
+    };
+    json!({
+        "name": checked.name,
+        "root": paths::show(workspace, &checked.root),
+        "state": state,
+        "problems": found,
+        "why": why,
+        "of": checked.of,
+    })
 }
 
 /// `path:line severity message [source code]`, and what is related on a line of its own.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use terret_launch::{Detector, Enclosure, Environment, Trust, Usable};
+use terret_launch::{Command, Detector, Enclosure, Environment, Trust, Usable};
 use tokio::task::JoinSet;
 
 use crate::catalog::{Catalog, Entry};
@@ -373,6 +373,31 @@ impl Supervisor {
 }
 
 impl Shared {
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    pub(crate) fn detector(&self) -> &Detector {
+        &self.detector
+    }
+
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// A program, to be run where the servers are.
+    pub(crate) fn command(&self, program: &Path, cwd: &Path) -> Command {
+        let Surroundings {
+            environment,
+            enclosure,
+        } = &self.surroundings;
+        let command = Command::new(program, cwd, environment);
+        match enclosure {
+            Some(enclosure) => command.enclosed_in(Arc::clone(enclosure)),
+            None => command,
+        }
+    }
+
     pub(crate) async fn for_file(&self, path: &Path) -> Vec<Choice> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         self.choose(self.catalog.for_file(&name), path).await

@@ -11,6 +11,7 @@ use terret_tiers::{
 };
 
 use crate::args::{LspArgs, RenameArgs};
+use crate::checks::{Checked, Unchecked};
 use crate::error::{Error, ErrorKind};
 use crate::ops::rename::Unrenamed;
 use crate::ops::{Context, Op, OpError};
@@ -19,8 +20,8 @@ use crate::supervisor::Supervisor;
 
 const DESCRIPTION: &str = "\
 Asks the language server of a file about code, with types and across files. Where a symbol is declared or used, \
-what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file, \
-the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, \
+what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file \
+(or with the whole project, by its own checkers: `diagnostics` of `*`), the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, \
 `line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. \
 Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}";
 
@@ -61,6 +62,7 @@ impl Lsp {
             Op::Diagnostics { file } => {
                 render::diagnostics(workspace, &context.diagnostics(&file).await?)
             }
+            Op::Check => render::checks(workspace, &context.checks().await?),
             Op::DocumentSymbols { file } => {
                 render::symbols(workspace, &context.document_symbols(&file).await?)
             }
@@ -209,6 +211,32 @@ impl Supervisor {
     }
 }
 
+fn unchecked_error(unchecked: &Unchecked, supervisor: &Supervisor) -> (ToolErrorKind, String) {
+    let each = |checked: &[Checked]| {
+        let each = checked.iter();
+        let lines: String = each
+            .map(|checked| render::checked(supervisor.workspace(), checked))
+            .collect();
+        lines.trim_end().to_owned()
+    };
+    match unchecked {
+        Unchecked::Untrusted(why) => (ToolErrorKind::Refused, why.clone()),
+        Unchecked::NoProject { markers } => {
+            let markers = markers.join(", ");
+            let message = format!(
+                "no project that a checker is known for: neither in the working directory nor up to 3 folders below it is \
+                 any of {markers}"
+            );
+            (ToolErrorKind::NotFound, message)
+        }
+        Unchecked::Missing(checked) => (ToolErrorKind::Unavailable, each(checked)),
+        Unchecked::Failed(checked) => (
+            ToolErrorKind::Failed,
+            format!("the project was not checked\n{}", each(checked)),
+        ),
+    }
+}
+
 fn tool_error(error: OpError, supervisor: &Supervisor) -> ToolError {
     let show = |path: &std::path::Path| paths::show(supervisor.workspace(), path);
     let (kind, message) = match error {
@@ -229,6 +257,7 @@ fn tool_error(error: OpError, supervisor: &Supervisor) -> ToolError {
             }
             (ToolErrorKind::Unavailable, message)
         }
+        OpError::Check(unchecked) => unchecked_error(&unchecked, supervisor),
         OpError::Server(errors) => {
             let kind = match errors.first().map(Error::kind) {
                 Some(ErrorKind::File { .. } | ErrorKind::NoText { .. }) => ToolErrorKind::NotFound,
