@@ -69,6 +69,10 @@ pub(crate) struct Work {
 
 impl Client {
     /// Connects, and initializes the server. Safe to cancel: the connection closes.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended`](ErrorKind::Ended) if the connection closes before the server has answered.
     pub(crate) async fn connect(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -92,10 +96,13 @@ impl Client {
             Error::new(ErrorKind::NotStarted { server, why })
         };
         let answer = peer.request("initialize", &params, spec.start_limit());
-        let answer: Value = answer
-            .parse()
-            .await
-            .map_err(|error| not_started(error.to_string()))?;
+        let answer: Value = answer.parse().await.map_err(|error| match error.kind() {
+            WireError::Closed(closed) => Error::new(ErrorKind::Ended {
+                server: spec.name.clone(),
+                why: closed.to_string(),
+            }),
+            _ => not_started(error.to_string()),
+        })?;
         let mut state = heard.state();
         state.offered.at_start(answer["capabilities"].clone());
         let encoding = state.offered.encoding(&answer);
@@ -159,6 +166,11 @@ impl Client {
                 peer.finish().await;
             }
         }
+    }
+
+    /// Closes the connection: whoever waits for an answer is told.
+    pub(crate) fn close(&self) {
+        self.peer.close();
     }
 
     /// How many documents it has open.
@@ -260,13 +272,13 @@ impl Client {
 
     /// Opens the document of a file, or brings it up to date; gives it as the server has it.
     pub(crate) async fn open(&self, path: &Path) -> Result<Open, Error> {
-        let text = documents::read(path).await?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let language = self.entry.spec().language_id(&name).unwrap_or("plaintext");
-        let sync = self.heard.state().offered.sync();
+        // Held from the reading to the telling: what was read first must not be told last.
         let mut documents = self.documents.lock().await;
+        let text = documents::read(path).await?;
+        let sync = self.heard.state().offered.sync();
         let (notices, open) = documents.sync(path, language, text, sync, self.encoding);
-        // With the lock held, so that the server hears of them in the order of their versions.
         for (method, params) in notices {
             self.notify(method, &params)?;
         }
@@ -344,6 +356,22 @@ impl Client {
             let over = |state: &State| state.task().is_none().then_some(());
             let _ = timeout_at(until, self.heard.until(over)).await;
         }
+    }
+
+    /// Waits for something that the server says, and for no longer than it can say anything. Safe to cancel.
+    pub(crate) async fn hears<T>(
+        &self,
+        mut look: impl FnMut(&State) -> Option<T>,
+    ) -> Result<T, Error> {
+        let look = |state: &State| match (look(state), &state.closed) {
+            (Some(found), _) => Some(Ok(found)),
+            (None, Some(closed)) => Some(Err(closed.to_string())),
+            (None, None) => None,
+        };
+        self.heard.until(look).await.map_err(|why| {
+            let server = self.name.clone();
+            Error::new(ErrorKind::Ended { server, why })
+        })
     }
 
     /// How much work it has told of so far.

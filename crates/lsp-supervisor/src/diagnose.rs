@@ -87,7 +87,7 @@ impl Client {
                 items: pushed.unwrap_or_default(),
             });
         }
-        Ok(self.wait_for_push(path, open, before, until).await)
+        self.wait_for_push(path, open, before, until).await
     }
 
     /// Asks about a document that may have been opened just now: some servers answer with nothing until they have read it.
@@ -180,11 +180,11 @@ impl Client {
         open: &Open,
         before: Before,
         until: Instant,
-    ) -> Diagnosed {
+    ) -> Result<Diagnosed, Error> {
         let spec = &self.entry().spec().diagnostics;
         let known = self.heard().state().pushed(path);
         if let (false, Some(items)) = (open.fresh, known) {
-            return Diagnosed::complete(items);
+            return Ok(Diagnosed::complete(items));
         }
         let arrived = |state: &State| {
             let published = state.published.get(path)?;
@@ -195,11 +195,14 @@ impl Client {
             (published.count > before.pushes && is_of_version).then_some(published.count)
         };
         let name = self.name();
-        let Ok(mut count) = timeout_at(until, self.heard().until(arrived)).await else {
-            return Diagnosed {
-                items: Vec::new(),
-                pending: Some(format!("{name} has said nothing about this text yet")),
-            };
+        let mut count = match timeout_at(until, self.hears(arrived)).await {
+            Ok(count) => count?,
+            Err(_) => {
+                return Ok(Diagnosed {
+                    items: Vec::new(),
+                    pending: Some(format!("{name} has said nothing about this text yet")),
+                });
+            }
         };
         let cold = spec.cold_settle_ms.filter(|_| before.pushes == 0);
         let settle = Duration::from_millis(cold.unwrap_or(spec.settle_ms));
@@ -217,7 +220,8 @@ impl Client {
                 Err(_) => break,
             }
         }
-        Diagnosed::complete(self.heard().state().pushed(path).unwrap_or_default())
+        let pushed = self.heard().state().pushed(path);
+        Ok(Diagnosed::complete(pushed.unwrap_or_default()))
     }
 }
 

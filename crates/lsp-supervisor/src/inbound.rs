@@ -299,7 +299,11 @@ impl Handler for Inbound {
     }
 
     fn closed(&mut self, why: &Closed) {
-        self.heard.change(|state| state.closed = Some(why.clone()));
+        self.heard.change(|state| {
+            // Nobody will tell of their end.
+            state.tasks.clear();
+            state.closed = Some(why.clone());
+        });
     }
 }
 

@@ -341,6 +341,24 @@ impl Supervisor {
         all
     }
 
+    /// The error with the last words of its server, if it is about one that has ended.
+    pub(crate) async fn explained(&self, error: Error) -> Error {
+        let ErrorKind::Ended { server: name, .. } = error.kind() else {
+            return error;
+        };
+        let slots: Vec<Arc<Slot>> = self.slots().values().map(Arc::clone).collect();
+        for slot in slots {
+            let server = slot.running.lock().await.clone();
+            if let Some(server) = server.filter(|server| server.client().name() == name)
+                && let Some(why) = server.ended().await
+            {
+                let server = name.clone();
+                return Error::new(ErrorKind::Ended { server, why });
+            }
+        }
+        error
+    }
+
     /// The servers that run.
     pub(crate) async fn running(&self) -> Vec<Arc<Server>> {
         let slots: Vec<Arc<Slot>> = self.slots().values().map(Arc::clone).collect();
@@ -369,11 +387,14 @@ impl Supervisor {
         };
         let mut ended = 0;
         for slot in chosen {
-            let server = slot.running.lock().await.take();
-            // Whoever asks it something right now is told that it has ended.
-            if let Some(server) = server.and_then(Arc::into_inner) {
-                server.stop().await;
-                ended += 1;
+            let Some(server) = slot.running.lock().await.take() else {
+                continue;
+            };
+            ended += 1;
+            match Arc::try_unwrap(server) {
+                Ok(server) => server.stop().await,
+                // Whoever asks it something right now is told that it has ended, and it is killed when they all are.
+                Err(server) => server.client().close(),
             }
         }
         ended
