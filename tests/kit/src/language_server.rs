@@ -33,6 +33,7 @@
 //! | `{"raw": TEXT}` | these bytes on standard output |
 //! | `{"complain": N}` | N bytes on standard error |
 //! | `{"mourn": TEXT}` | a line on standard error |
+//! | `{"write": [PATH, TEXT]}` | a file, as if somebody else did |
 //! | `{"exit": N}` | ends |
 //! | `"die"` | kills itself |
 //! | `"deafen"` | reads nothing any more, and says nothing |
@@ -110,9 +111,8 @@ async fn serve(script: Script, log: Log) {
     }
     let (name, capabilities) = (script.name.clone(), script.capabilities.clone());
     let words = log.clone();
-    let (service, socket) = LspService::new(move |client| {
-        words::Words::new(client, name, capabilities, words)
-    });
+    let (service, socket) =
+        LspService::new(move |client| words::Words::new(client, name, capabilities, words));
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (reader, writer) = tokio::io::split(theirs);
     // One at a time, so that a question comes after the change before it.
@@ -194,8 +194,10 @@ impl Relay {
         if method == "initialize" {
             self.root = text(&message["params"]["rootUri"]).to_owned();
         } else if document["version"].is_number() {
-            self.versions
-                .insert(text(&document["uri"]).to_owned(), document["version"].clone());
+            self.versions.insert(
+                text(&document["uri"]).to_owned(),
+                document["version"].clone(),
+            );
         }
         self.act(&method, &message).await;
         if method == "exit" && self.script.stubborn {
@@ -208,7 +210,8 @@ impl Relay {
             self.library.send(&message).await;
             return self.then(&message).await;
         }
-        self.asked.insert(message["id"].to_string(), message.clone());
+        self.asked
+            .insert(message["id"].to_string(), message.clone());
         let Some(answers) = self.script.answers.get(&method) else {
             return self.library.send(&message).await;
         };
@@ -278,6 +281,8 @@ impl Relay {
                         "mourn" => {
                             let _ = io::stderr().write_all(format!("{}\n", text(value)).as_bytes());
                         }
+                        "write" => fs::write(text(&value[0]), text(&value[1]))
+                            .expect("a file that can be written"),
                         "exit" => {
                             let code = value.as_i64().map(i32::try_from);
                             process::exit(code.expect("a number").expect("a small one"))

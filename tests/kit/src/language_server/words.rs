@@ -12,9 +12,9 @@ use tower_lsp_server::ls_types::{
     DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
     DocumentDiagnosticParams, DocumentDiagnosticReportResult, DocumentSymbolParams,
     DocumentSymbolResponse, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverParams,
-    InitializeParams, InitializeResult, Location, Position, PrepareRenameResponse,
-    Range, ReferenceParams, RenameParams, TextDocumentPositionParams,
-    Uri, WorkspaceEdit, WorkspaceSymbolParams, WorkspaceSymbolResponse, notification,
+    InitializeParams, InitializeResult, Location, Position, PrepareRenameResponse, Range,
+    ReferenceParams, RenameParams, TextDocumentPositionParams, Uri, WorkspaceEdit,
+    WorkspaceSymbolParams, WorkspaceSymbolResponse, notification,
 };
 use tower_lsp_server::{Client, LanguageServer};
 
