@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::capabilities;
 use crate::catalog::{Entry, Ready};
-use crate::documents::{self, Documents, Open};
+use crate::documents::{self, Documents, Open, Seen};
 use crate::error::{Error, ErrorKind};
 use crate::inbound::{Heard, Inbound, State};
 use crate::position::Encoding;
@@ -24,6 +24,8 @@ use crate::uri;
 const CONTENT_MODIFIED: i64 = -32801;
 /// The server has cancelled, and wants to be asked again (LSP 3.17).
 const SERVER_CANCELLED: i64 = -32802;
+/// What old gopls says to a method that it does not know, though it could be read.
+const NOT_READ: i64 = -32700;
 /// How long to wait before a question is asked again, each time.
 const AGAIN: [Duration; 4] = [
     Duration::from_millis(50),
@@ -178,6 +180,12 @@ impl Client {
         self.documents.lock().await.len()
     }
 
+    /// The files of the documents that it has open.
+    pub(crate) async fn documents(&self) -> Vec<PathBuf> {
+        let documents = self.documents.lock().await;
+        documents.paths().map(Path::to_owned).collect()
+    }
+
     /// Why the connection has closed, if it has.
     pub(crate) fn closed(&self) -> Option<String> {
         let status = self.peer.status();
@@ -241,7 +249,7 @@ impl Client {
     fn failed(&self, error: terret_wire::Error) -> Error {
         let server = self.name.clone();
         Error::new(match error.kind() {
-            WireError::Failed(failure) if failure.code == METHOD_NOT_FOUND => {
+            WireError::Failed(failure) if [METHOD_NOT_FOUND, NOT_READ].contains(&failure.code) => {
                 return self.unsupported(error.method());
             }
             WireError::Failed(failure) => ErrorKind::Refused {
@@ -272,13 +280,30 @@ impl Client {
 
     /// Opens the document of a file, or brings it up to date; gives it as the server has it.
     pub(crate) async fn open(&self, path: &Path) -> Result<Open, Error> {
+        let open = self.sync(path).await?;
+        self.documents.lock().await.asked_about(path);
+        Ok(open)
+    }
+
+    async fn sync(&self, path: &Path) -> Result<Open, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let language = self.entry.spec().language_id(&name).unwrap_or("plaintext");
+        // Some servers speak of a file by its real path.
+        if let Ok(real) = tokio::fs::canonicalize(path).await
+            && real != path
+        {
+            self.heard.state().aliases.insert(real, path.to_owned());
+        }
         // Held from the reading to the telling: what was read first must not be told last.
         let mut documents = self.documents.lock().await;
         let text = documents::read(path).await?;
-        let sync = self.heard.state().offered.sync();
-        let (notices, open) = documents.sync(path, language, text, sync, self.encoding);
+        let (sync, pushes) = {
+            let state = self.heard.state();
+            let published = state.published.get(path);
+            let pushes = published.map_or(0, |published| published.count);
+            (state.offered.sync(), pushes)
+        };
+        let (notices, open) = documents.sync(path, language, text, sync, self.encoding, pushes);
         for (method, params) in notices {
             self.notify(method, &params)?;
         }
@@ -287,11 +312,8 @@ impl Client {
 
     /// Brings all open documents up to date with their files; those whose files are gone are closed.
     pub(crate) async fn refresh(&self) -> Result<(), Error> {
-        let documents = self.documents.lock().await;
-        let paths: Vec<PathBuf> = documents.paths().map(Path::to_owned).collect();
-        drop(documents);
-        for path in paths {
-            if self.open(&path).await.is_err() {
+        for path in self.documents().await {
+            if self.sync(&path).await.is_err() {
                 let closed = self.documents.lock().await.close(&path);
                 if let Some((method, params)) = closed {
                     self.notify(method, &params)?;
@@ -309,12 +331,9 @@ impl Client {
         self.notify("workspace/didChangeWatchedFiles", &params)
     }
 
-    /// The versions of the documents that it has open.
-    pub(crate) async fn versions(&self) -> HashMap<PathBuf, i64> {
-        let documents = self.documents.lock().await;
-        let all = documents.versions();
-        all.map(|(path, version)| (path.to_owned(), version))
-            .collect()
+    /// What it was told last of the documents that it has open.
+    pub(crate) async fn seen(&self) -> HashMap<PathBuf, Seen> {
+        self.documents.lock().await.seen()
     }
 
     /// Waits until the server has read its project, as far as it tells, and no longer than this; says whether it has.

@@ -135,8 +135,20 @@ impl Client {
         }
         let answer = self.ask(method, &params, limit).await?;
         let mut diagnosed = Diagnosed::complete(Diagnostic::read_all(&answer["items"]));
-        // What a check on save finds is pushed, by the same server, and tied to the save and not to the text.
         let spec = &self.entry().spec().diagnostics;
+        // Some answer with nothing, and push what they find.
+        if diagnosed.items.is_empty() && spec.check.is_none() {
+            let state = self.heard().state();
+            let published = state.published.get(path);
+            let of_text = published.filter(|published| {
+                published.count > open.pushes
+                    && published
+                        .version
+                        .is_none_or(|version| version >= open.version)
+            });
+            diagnosed.items = of_text.map_or_else(Vec::new, |published| published.items.clone());
+        }
+        // What a check on save finds is pushed, by the same server, and tied to the save and not to the text.
         if let Some(check) = &spec.check {
             let state = self.heard().state();
             let pushed = state.pushed(path).unwrap_or_default();
@@ -182,18 +194,20 @@ impl Client {
         until: Instant,
     ) -> Result<Diagnosed, Error> {
         let spec = &self.entry().spec().diagnostics;
-        let known = self.heard().state().pushed(path);
-        if let (false, Some(items)) = (open.fresh, known) {
-            return Ok(Diagnosed::complete(items));
-        }
         let arrived = |state: &State| {
             let published = state.published.get(path)?;
             let is_of_version = match published.version {
                 Some(version) => version >= open.version,
                 None => !spec.versioned,
             };
-            (published.count > before.pushes && is_of_version).then_some(published.count)
+            // What was said of another text is not known of this one.
+            (published.count > open.pushes && is_of_version).then_some(published.count)
         };
+        let is_known = arrived(&self.heard().state()).is_some();
+        if is_known && !open.fresh {
+            let pushed = self.heard().state().pushed(path);
+            return Ok(Diagnosed::complete(pushed.unwrap_or_default()));
+        }
         let name = self.name();
         let mut count = match timeout_at(until, self.hears(arrived)).await {
             Ok(count) => count?,

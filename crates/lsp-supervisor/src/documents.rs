@@ -38,6 +38,10 @@ struct Document {
     version: i64,
     text: Arc<Text>,
     used: u64,
+    /// Whether the server was told of it.
+    told: bool,
+    /// How often the server had pushed something for it when it was opened or changed last.
+    pushes: u64,
 }
 
 /// A document as the server has it.
@@ -48,6 +52,15 @@ pub(crate) struct Open {
     pub(crate) text: Arc<Text>,
     /// Whether it was opened or changed just now.
     pub(crate) fresh: bool,
+    /// How often the server had pushed something for it before that.
+    pub(crate) pushes: u64,
+}
+
+/// What a server was told last of a document.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) version: i64,
+    pub(crate) text: Arc<Text>,
 }
 
 /// What has to be told to the server, in this order.
@@ -62,16 +75,17 @@ impl Documents {
         text: Arc<Text>,
         sync: Sync,
         encoding: Encoding,
+        pushes: u64,
     ) -> (Notices, Open) {
-        self.uses += 1;
         let mut notices = Notices::new();
         let fresh = match self.open.get_mut(path) {
             Some(document) => {
-                document.used = self.uses;
                 let differs = document.text != text;
                 if differs {
                     document.version += 1;
-                    if let Some(changes) = changes(&document.text, &text, sync.change, encoding) {
+                    document.pushes = pushes;
+                    let changes = changes(&document.text, &text, sync.change, encoding);
+                    if let Some(changes) = changes.filter(|_| document.told) {
                         notices.push(("textDocument/didChange", json!({
                             "textDocument": { "uri": document.uri, "version": document.version },
                             "contentChanges": changes,
@@ -102,6 +116,8 @@ impl Documents {
                     version,
                     text,
                     used,
+                    told: sync.opens,
+                    pushes,
                 };
                 self.open.insert(path.to_owned(), document);
                 true
@@ -113,16 +129,26 @@ impl Documents {
             version: document.version,
             text: Arc::clone(&document.text),
             fresh,
+            pushes: document.pushes,
         };
         (notices, open)
     }
 
-    /// Closes a document, if it is open.
+    /// Notes that a document was asked about.
+    pub(crate) fn asked_about(&mut self, path: &Path) {
+        self.uses += 1;
+        if let Some(document) = self.open.get_mut(path) {
+            document.used = self.uses;
+        }
+    }
+
+    /// Closes a document, if it is open; absent, too, where the server was not told that it is.
     pub(crate) fn close(&mut self, path: &Path) -> Option<(&'static str, Value)> {
         let document = self.open.remove(path)?;
         self.closed.insert(path.to_owned(), document.version);
         let params = json!({ "textDocument": { "uri": document.uri } });
-        Some(("textDocument/didClose", params))
+        let notice = ("textDocument/didClose", params);
+        document.told.then_some(notice)
     }
 
     fn make_room(&mut self) -> Option<(&'static str, Value)> {
@@ -139,10 +165,13 @@ impl Documents {
         self.open.keys().map(PathBuf::as_path)
     }
 
-    /// The same with their versions.
-    pub(crate) fn versions(&self) -> impl Iterator<Item = (&Path, i64)> {
-        let all = self.open.iter();
-        all.map(|(path, document)| (path.as_path(), document.version))
+    /// What the server was told last of each document.
+    pub(crate) fn seen(&self) -> HashMap<PathBuf, Seen> {
+        let seen = |(path, document): (&PathBuf, &Document)| {
+            let (version, text) = (document.version, Arc::clone(&document.text));
+            (path.clone(), Seen { version, text })
+        };
+        self.open.iter().map(seen).collect()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -246,7 +275,8 @@ mod tests {
 
     fn sync(documents: &mut Documents, path: &str, text: &str) -> (Vec<String>, i64) {
         let text = Arc::new(Text::new(text));
-        let (notices, open) = documents.sync(Path::new(path), "go", text, SYNC, Encoding::Utf16);
+        let (notices, open) = documents.sync(Path::new(path), "go", text, SYNC, Encoding::Utf16, 0);
+        documents.asked_about(Path::new(path));
         let shown = notices.iter().map(|(method, params)| {
             let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
             format!("{method} {uri} {}", params["textDocument"]["version"])

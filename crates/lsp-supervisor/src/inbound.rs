@@ -38,6 +38,8 @@ pub(crate) struct State {
     pub(crate) ended: u64,
     /// Whether it is at rest, as rust-analyzer tells it.
     pub(crate) quiescent: bool,
+    /// Real paths of documents that are open by another one.
+    pub(crate) aliases: HashMap<PathBuf, PathBuf>,
     /// What it pushed last for each file.
     pub(crate) published: HashMap<PathBuf, Published>,
     /// How often it asked that what was pulled be pulled again.
@@ -133,6 +135,7 @@ impl State {
         let Some(path) = params["uri"].as_str().and_then(uri::to_path) else {
             return;
         };
+        let path = self.aliases.get(&path).cloned().unwrap_or(path);
         if self.published.len() >= MOST_PUBLISHED && !self.published.contains_key(&path) {
             return;
         }

@@ -93,6 +93,8 @@ struct Past {
     stays_down: bool,
     starts: usize,
     last_words: Option<String>,
+    /// What the last one had open.
+    documents: Vec<PathBuf>,
 }
 
 /// A server that is for a file, if it can be.
@@ -273,7 +275,10 @@ impl Supervisor {
             match server.ended().await {
                 None => return Ok(Arc::clone(server)),
                 Some(words) => {
-                    slot.past().died(words);
+                    let documents = server.client().documents().await;
+                    let mut past = slot.past();
+                    past.died(words);
+                    past.documents = documents;
                     *running = None;
                 }
             }
@@ -286,6 +291,11 @@ impl Supervisor {
             Ok(server) => {
                 let server = Arc::new(server);
                 *running = Some(Arc::clone(&server));
+                let documents = std::mem::take(&mut slot.past().documents);
+                for path in documents {
+                    // A file that is gone meanwhile is not missed.
+                    let _ = server.client().open(&path).await;
+                }
                 Ok(server)
             }
             Err(error) => {
