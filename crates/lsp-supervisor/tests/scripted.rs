@@ -57,7 +57,10 @@ impl Session {
 
     /// In a folder of a tree.
     fn of(tree: Tree, folder: &str, more: &str, scripts: &[(&str, &Value)]) -> Self {
-        let mark = Mark::new();
+        let mark = match std::env::var_os(kills::HOST) {
+            Some(_) => Mark::inherited(),
+            None => Mark::new(),
+        };
         let mut catalog = Catalog::empty();
         for (id, script) in scripts {
             let path = tree.path(format!("{id}.json"));
@@ -138,7 +141,9 @@ impl Session {
     }
 
     async fn status(&self) -> String {
-        self.call("lsp", json!({ "action": "status" })).await.unwrap()
+        self.call("lsp", json!({ "action": "status" }))
+            .await
+            .unwrap()
     }
 
     async fn rename(&self, line: u32, symbol: &str, new_name: &str) -> Answer {
