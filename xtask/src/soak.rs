@@ -13,6 +13,9 @@ use crate::workspace::Workspace;
 /// How many cases of each property `fuzz` tries; a test run tries 400.
 const FUZZ_CASES: &str = "15000";
 
+/// How many times a language server is killed; a test run does so 40 times.
+const KILLS: &str = "1000";
+
 /// What can be run to its end.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum Proof {
@@ -22,6 +25,8 @@ pub(crate) enum Proof {
     SelfMatch,
     /// Patterns, sources and rewrites made at random, in all languages
     Fuzz,
+    /// A language server killed at a moment of each of many seeds
+    Kills,
 }
 
 /// Runs these proofs, or all when none is named; `save` writes the figures of those that have some.
@@ -34,6 +39,7 @@ pub(crate) fn run(workspace: &Workspace, proofs: &[Proof], save: bool, report: &
                 Proof::Diff => diff(workspace, save)?,
                 Proof::SelfMatch => usize::from(!self_match::run(workspace, save)?),
                 Proof::Fuzz => fuzz(workspace)?,
+                Proof::Kills => kills(workspace)?,
             };
             Ok(match problems {
                 0 => (Totals::PASSED, String::new()),
@@ -49,6 +55,7 @@ impl Proof {
             Proof::Diff => "diff",
             Proof::SelfMatch => "self-match",
             Proof::Fuzz => "fuzz",
+            Proof::Kills => "kills",
         }
     }
 }
@@ -67,6 +74,20 @@ fn fuzz(workspace: &Workspace) -> Result<usize> {
     let shell = workspace.shell.clone().set("PROPTEST_CASES", FUZZ_CASES);
     let what = ["test", "--package", "terret-structural", "--test", "fuzz"];
     shell::pass(shell.cargo(&[&what[..], &["--features", "all-grammars"]].concat()))?;
+    Ok(0)
+}
+
+fn kills(workspace: &Workspace) -> Result<usize> {
+    let shell = workspace.shell.clone().set("TERRET_TEST_KILLS", KILLS);
+    let what = [
+        "test",
+        "--package",
+        "terret-lsp-supervisor",
+        "--test",
+        "scripted",
+    ];
+    let which = ["--", "kills::a_server_may_be_killed_at_any_moment"];
+    shell::pass(shell.cargo(&[&what[..], &which].concat()))?;
     Ok(0)
 }
 

@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::capabilities;
 use crate::catalog::{Entry, Proof, Ready};
-use crate::documents::{self, Documents, Open, Told};
+use crate::documents::{self, Documents, Open, Seen, Told};
 use crate::error::{Error, ErrorKind};
 use crate::inbound::{Heard, Inbound, State};
 use crate::position::Encoding;
@@ -25,6 +25,8 @@ use crate::uri;
 const CONTENT_MODIFIED: i64 = -32801;
 /// The server has cancelled, and wants to be asked again (LSP 3.17).
 const SERVER_CANCELLED: i64 = -32802;
+/// What old gopls says to a method that it does not know, though it could be read.
+const NOT_READ: i64 = -32700;
 /// How long to wait before a question is asked again, each time.
 const AGAIN: [Duration; 4] = [
     Duration::from_millis(50),
@@ -64,6 +66,10 @@ pub(crate) enum FileEvent {
 
 impl Client {
     /// Connects, and initializes the server. Safe to cancel: the connection closes.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended`](ErrorKind::Ended) if the connection closes before the server has answered.
     pub(crate) async fn connect(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -87,10 +93,13 @@ impl Client {
             Error::new(ErrorKind::NotStarted { server, why })
         };
         let answer = peer.request("initialize", &params, spec.start_limit());
-        let answer: Value = answer
-            .parse()
-            .await
-            .map_err(|error| not_started(error.to_string()))?;
+        let answer: Value = answer.parse().await.map_err(|error| match error.kind() {
+            WireError::Closed(closed) => Error::new(ErrorKind::Ended {
+                server: spec.name.clone(),
+                why: closed.to_string(),
+            }),
+            _ => not_started(error.to_string()),
+        })?;
         let mut state = heard.state();
         state.check.clone_from(&spec.diagnostics.check);
         state.offered.at_start(answer["capabilities"].clone());
@@ -186,6 +195,12 @@ impl Client {
         self.documents.lock().await.len()
     }
 
+    /// The files of the documents that it has open.
+    pub(crate) async fn documents(&self) -> Vec<PathBuf> {
+        let documents = self.documents.lock().await;
+        documents.paths().map(Path::to_owned).collect()
+    }
+
     /// Why the connection has closed, if it has.
     pub(crate) fn closed(&self) -> Option<String> {
         let status = self.peer.status();
@@ -249,7 +264,7 @@ impl Client {
     fn failed(&self, error: terret_wire::Error) -> Error {
         let server = self.name.clone();
         Error::new(match error.kind() {
-            WireError::Failed(failure) if failure.code == METHOD_NOT_FOUND => {
+            WireError::Failed(failure) if [METHOD_NOT_FOUND, NOT_READ].contains(&failure.code) => {
                 return self.unsupported(error.method());
             }
             WireError::Failed(failure) => ErrorKind::Refused {
@@ -280,14 +295,26 @@ impl Client {
 
     /// Opens the document of a file, or brings it up to date; gives it as the server has it.
     pub(crate) async fn open(&self, path: &Path) -> Result<Open, Error> {
-        let text = documents::read(path).await?;
+        let open = self.sync(path).await?;
+        self.documents.lock().await.asked_about(path);
+        Ok(open)
+    }
+
+    async fn sync(&self, path: &Path) -> Result<Open, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let language = self.entry.spec().language_id(&name).unwrap_or("plaintext");
-        let sync = self.heard.state().offered.sync();
+        // Some servers speak of a file by its real path.
+        if let Ok(real) = tokio::fs::canonicalize(path).await
+            && real != path
+        {
+            self.heard.state().aliases.insert(real, path.to_owned());
+        }
+        // Held from the reading to the telling: what was read first must not be told last.
         let mut documents = self.documents.lock().await;
+        let text = documents::read(path).await?;
+        let sync = self.heard.state().offered.sync();
         let how = (sync, self.encoding);
         let (notices, open) = documents.sync(path, language, text, how, self.told(path));
-        // With the lock held, so that the server hears of them in the order of their versions.
         for (method, params) in notices {
             self.notify(method, &params)?;
         }
@@ -355,11 +382,8 @@ impl Client {
 
     /// Brings all open documents up to date with their files; those whose files are gone are closed.
     pub(crate) async fn refresh(&self) -> Result<(), Error> {
-        let documents = self.documents.lock().await;
-        let paths: Vec<PathBuf> = documents.paths().map(Path::to_owned).collect();
-        drop(documents);
-        for path in paths {
-            if self.open(&path).await.is_err() {
+        for path in self.documents().await {
+            if self.sync(&path).await.is_err() {
                 let closed = self.documents.lock().await.close(&path);
                 if let Some((method, params)) = closed {
                     self.notify(method, &params)?;
@@ -386,12 +410,9 @@ impl Client {
         self.notify("workspace/didChangeWatchedFiles", &params)
     }
 
-    /// The versions of the documents that it has open.
-    pub(crate) async fn versions(&self) -> HashMap<PathBuf, i64> {
-        let documents = self.documents.lock().await;
-        let all = documents.versions();
-        all.map(|(path, version)| (path.to_owned(), version))
-            .collect()
+    /// What it was told last of the documents that it has open.
+    pub(crate) async fn seen(&self) -> HashMap<PathBuf, Seen> {
+        self.documents.lock().await.seen()
     }
 
     /// Whether a question that needs no more than its file can be asked before the server has read its project.
@@ -464,6 +485,22 @@ impl Client {
             let over = |state: &State| state.task().is_none().then_some(());
             let _ = timeout_at(until, self.heard.until(over)).await;
         }
+    }
+
+    /// Waits for something that the server says, and for no longer than it can say anything. Safe to cancel.
+    pub(crate) async fn hears<T>(
+        &self,
+        mut look: impl FnMut(&State) -> Option<T>,
+    ) -> Result<T, Error> {
+        let look = |state: &State| match (look(state), &state.closed) {
+            (Some(found), _) => Some(Ok(found)),
+            (None, Some(closed)) => Some(Err(closed.to_string())),
+            (None, None) => None,
+        };
+        self.heard.until(look).await.map_err(|why| {
+            let server = self.name.clone();
+            Error::new(ErrorKind::Ended { server, why })
+        })
     }
 
     /// Waits until it has told of no work for a while.

@@ -48,7 +48,7 @@ impl Client {
         let until = Instant::now() + limit;
         let proof = self.entry().spec().diagnostics.proof;
         if proof == Proof::Pull && self.offers_to_be_asked(open, until).await {
-            match self.pull(open, limit).await {
+            match self.pull(path, open, limit).await {
                 // Some declare it and do not have it.
                 Err(error) if matches!(error.kind(), ErrorKind::Unsupported { .. }) => {}
                 pulled => return Ok(self.said(pulled?, None)),
@@ -62,7 +62,7 @@ impl Client {
             let pushed = self.heard().state().pushed(path);
             return Ok(self.said(pushed.unwrap_or_default().to_vec(), self.task()));
         }
-        Ok(self.wait_for_push(path, open, until).await)
+        self.wait_for_push(path, open, until).await
     }
 
     /// What the check that the server runs on save has found in a document, once it has ended; absent where there is
@@ -163,7 +163,12 @@ impl Client {
             .is_ok()
     }
 
-    async fn pull(&self, open: &Open, limit: Duration) -> Result<Vec<Diagnostic>, Error> {
+    async fn pull(
+        &self,
+        path: &Path,
+        open: &Open,
+        limit: Duration,
+    ) -> Result<Vec<Diagnostic>, Error> {
         let method = "textDocument/diagnostic";
         let mut params = json!({ "textDocument": { "uri": open.uri } });
         let options = self.heard().state().offered.options(method).cloned();
@@ -173,7 +178,20 @@ impl Client {
             params["identifier"] = json!(identifier);
         }
         let answer = self.ask(method, &params, limit).await?;
-        Ok(Diagnostic::read_all(&answer["items"]))
+        let mut items = Diagnostic::read_all(&answer["items"]);
+        // Some answer with nothing, and push what they find.
+        if items.is_empty() && self.entry().spec().diagnostics.check.is_none() {
+            let state = self.heard().state();
+            let published = state.published.get(path);
+            let of_text = published.filter(|published| {
+                let is_of_version = published
+                    .version
+                    .is_none_or(|version| version >= open.wanted);
+                published.count > open.told.pushes && is_of_version
+            });
+            items = of_text.map_or_else(Vec::new, |published| published.items.to_vec());
+        }
+        Ok(items)
     }
 
     fn offers_command(&self, command: &str) -> bool {
@@ -200,7 +218,7 @@ impl Client {
     }
 
     /// Waits for what the server pushes by itself: for the version, where it names one, and then for a silence.
-    async fn wait_for_push(&self, path: &Path, open: &Open, until: Instant) -> Said {
+    async fn wait_for_push(&self, path: &Path, open: &Open, until: Instant) -> Result<Said, Error> {
         let spec = &self.entry().spec().diagnostics;
         let cold = spec.cold_settle_ms.filter(|_| open.told.pushes == 0);
         let settle = Duration::from_millis(cold.unwrap_or(spec.settle_ms));
@@ -216,8 +234,9 @@ impl Client {
                 let is_more = is_of_version && published.count > seen;
                 is_more.then_some((published.count, published.at?))
             };
-            let Ok((count, at)) = timeout_at(quiet, self.heard().until(more)).await else {
-                break;
+            let (count, at) = match timeout_at(quiet, self.hears(more)).await {
+                Ok(heard) => heard?,
+                Err(_) => break,
             };
             seen = count;
             quiet = (at + settle).min(until);
@@ -225,10 +244,10 @@ impl Client {
         if seen == 0 {
             let name = self.name();
             let pending = format!("{name} has said nothing about this text yet");
-            return self.said(Vec::new(), Some(pending));
+            return Ok(self.said(Vec::new(), Some(pending)));
         }
         let pushed = self.heard().state().pushed(path);
-        self.said(pushed.unwrap_or_default().to_vec(), None)
+        Ok(self.said(pushed.unwrap_or_default().to_vec(), None))
     }
 }
 

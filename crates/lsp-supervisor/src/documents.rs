@@ -44,6 +44,8 @@ struct Document {
     /// When it was told that this text is saved, if it was.
     saved: Option<Told>,
     used: u64,
+    /// Whether the server was told of it: some do not want to hear.
+    opened: bool,
 }
 
 /// A document as the server has it.
@@ -58,6 +60,13 @@ pub(crate) struct Open {
     pub(crate) told: Told,
     /// When it was told that this text is saved, if it was.
     pub(crate) saved: Option<Told>,
+}
+
+/// What a server was told last of a document.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) version: i64,
+    pub(crate) text: Arc<Text>,
 }
 
 /// When a server was told something, and what it had said until then: what it says of that comes later.
@@ -88,14 +97,13 @@ impl Documents {
         (sync, encoding): (Sync, Encoding),
         now: Told,
     ) -> (Notices, Open) {
-        self.uses += 1;
         let mut notices = Notices::new();
         match self.open.get_mut(path) {
             Some(document) => {
-                document.used = self.uses;
                 if document.text != text {
                     document.version += 1;
-                    if let Some(changes) = changes(&document.text, &text, sync.change, encoding) {
+                    let changes = changes(&document.text, &text, sync.change, encoding);
+                    if let Some(changes) = changes.filter(|_| document.opened) {
                         notices.push(("textDocument/didChange", json!({
                             "textDocument": { "uri": document.uri, "version": document.version },
                             "contentChanges": changes,
@@ -131,6 +139,7 @@ impl Documents {
                     told: now,
                     saved: None,
                     used,
+                    opened: sync.opens,
                 };
                 self.open.insert(path.to_owned(), document);
             }
@@ -188,12 +197,21 @@ impl Documents {
         Some((document.version, ("textDocument/didChange", params)))
     }
 
-    /// Closes a document, if it is open.
+    /// Notes that a document was asked about.
+    pub(crate) fn asked_about(&mut self, path: &Path) {
+        self.uses += 1;
+        if let Some(document) = self.open.get_mut(path) {
+            document.used = self.uses;
+        }
+    }
+
+    /// Closes a document, if it is open; absent, too, where the server was not told that it is.
     pub(crate) fn close(&mut self, path: &Path) -> Option<Notice> {
         let document = self.open.remove(path)?;
         self.closed.insert(path.to_owned(), document.version);
         let params = json!({ "textDocument": { "uri": document.uri } });
-        Some(("textDocument/didClose", params))
+        let notice = ("textDocument/didClose", params);
+        document.opened.then_some(notice)
     }
 
     fn make_room(&mut self) -> Option<Notice> {
@@ -221,10 +239,13 @@ impl Documents {
         self.open.keys().map(PathBuf::as_path)
     }
 
-    /// The same with their versions.
-    pub(crate) fn versions(&self) -> impl Iterator<Item = (&Path, i64)> {
-        let all = self.open.iter();
-        all.map(|(path, document)| (path.as_path(), document.version))
+    /// What the server was told last of each document.
+    pub(crate) fn seen(&self) -> HashMap<PathBuf, Seen> {
+        let seen = |(path, document): (&PathBuf, &Document)| {
+            let (version, text) = (document.version, Arc::clone(&document.text));
+            (path.clone(), Seen { version, text })
+        };
+        self.open.iter().map(seen).collect()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -344,6 +365,7 @@ mod tests {
             (SYNC, Encoding::Utf16),
             told_now(),
         );
+        documents.asked_about(Path::new(path));
         let shown = notices.iter().map(|(method, params)| {
             let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
             format!("{method} {uri} {}", params["textDocument"]["version"])

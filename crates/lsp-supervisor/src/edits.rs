@@ -1,12 +1,13 @@
 //! What a server wants changed, as a set of file changes: the whole of it, or nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use terret_changeset::{ChangeSet, StageError};
 
+use crate::documents::Seen;
 use crate::location::range;
 use crate::position::{Encoding, Offset, Position, Text};
 use crate::uri;
@@ -17,6 +18,8 @@ pub(crate) struct Planned {
     pub(crate) set: ChangeSet,
     /// The lines of each file that are edited, from 1, as they were.
     pub(crate) lines: BTreeMap<PathBuf, Vec<usize>>,
+    /// What is there is no longer what was there.
+    changed: BTreeSet<PathBuf>,
 }
 
 impl Planned {
@@ -37,6 +40,8 @@ pub(crate) enum Refused {
     Overlap(PathBuf, usize),
     /// A place in it is none: inside a character.
     NoPlace(PathBuf, usize),
+    /// It begins behind the end of the file.
+    Beyond(PathBuf, usize),
     /// It is no text, but something that an editor fills in.
     Snippet(PathBuf),
     /// It is something that is not known here.
@@ -65,6 +70,11 @@ impl fmt::Display for Refused {
                 "an edit in {} at line {line} begins or ends inside a character",
                 at(path)
             ),
+            Self::Beyond(path, line) => write!(
+                f,
+                "an edit in {} begins at line {line}, which there is not",
+                at(path)
+            ),
             Self::Snippet(path) => write!(
                 f,
                 "an edit in {} is a template for an editor to fill in",
@@ -86,24 +96,25 @@ impl From<StageError> for Refused {
 /// Plans a workspace edit.
 ///
 /// Of `documentChanges` and `changes` the first counts where both are there: they say the same, and applied twice it would
-/// be wrong. `version` gives the version of a document that the server was told last.
+/// be wrong. `seen` gives what the server was told last of a document.
 pub(crate) fn plan(
     edit: &Value,
     set: ChangeSet,
     encoding: Encoding,
-    version: &dyn Fn(&Path) -> Option<i64>,
+    seen: &dyn Fn(&Path) -> Option<Seen>,
 ) -> Result<Planned, Refused> {
     let mut planned = Planned {
         set,
         lines: BTreeMap::new(),
+        changed: BTreeSet::new(),
     };
     if let Some(changes) = edit["documentChanges"].as_array() {
         for change in changes {
-            planned.change(change, encoding, version)?;
+            planned.change(change, encoding, seen)?;
         }
     } else if let Some(changes) = edit["changes"].as_object() {
         for (uri, edits) in changes {
-            planned.text(&path(&Value::String(uri.clone()))?, edits, encoding)?;
+            planned.text(&path(&Value::String(uri.clone()))?, edits, encoding, seen)?;
         }
     }
     Ok(planned)
@@ -119,7 +130,7 @@ impl Planned {
         &mut self,
         change: &Value,
         encoding: Encoding,
-        version: &dyn Fn(&Path) -> Option<i64>,
+        seen: &dyn Fn(&Path) -> Option<Seen>,
     ) -> Result<(), Refused> {
         let option = |name: &str| change["options"][name] == true;
         match change["kind"].as_str() {
@@ -127,14 +138,15 @@ impl Planned {
                 let document = &change["textDocument"];
                 let path = path(&document["uri"])?;
                 let wanted = document["version"].as_i64();
-                if wanted.is_some_and(|wanted| version(&path).is_some_and(|known| known != wanted))
-                {
+                let known = seen(&path).map(|seen| seen.version);
+                if wanted.is_some_and(|wanted| known.is_some_and(|known| known != wanted)) {
                     return Err(Refused::Stale(path));
                 }
-                self.text(&path, &change["edits"], encoding)
+                self.text(&path, &change["edits"], encoding, seen)
             }
             Some("create") => {
                 let path = path(&change["uri"])?;
+                self.changed.insert(path.clone());
                 match self.set.exists(&path)? {
                     true if option("overwrite") => Ok(self.set.write(&path, &b""[..])?),
                     true if option("ignoreIfExists") => Ok(()),
@@ -151,6 +163,7 @@ impl Planned {
                         _ => {}
                     }
                 }
+                self.changed.insert(new.clone());
                 Ok(self.set.rename(&old, &new)?)
             }
             Some("delete") => {
@@ -164,7 +177,13 @@ impl Planned {
         }
     }
 
-    fn text(&mut self, path: &Path, edits: &Value, encoding: Encoding) -> Result<(), Refused> {
+    fn text(
+        &mut self,
+        path: &Path,
+        edits: &Value,
+        encoding: Encoding,
+        seen: &dyn Fn(&Path) -> Option<Seen>,
+    ) -> Result<(), Refused> {
         let bytes = self.set.read(path)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| Refused::NoText(path.to_owned()))?;
         // The mark is no part of what the server has.
@@ -173,6 +192,10 @@ impl Planned {
             None => ("", text),
         };
         let text = Text::new(rest);
+        let is_first = self.changed.insert(path.to_owned());
+        if is_first && seen(path).is_some_and(|seen| *seen.text != text) {
+            return Err(Refused::Stale(path.to_owned()));
+        }
         let edits = read(path, &text, edits, encoding)?;
         let lines = self.lines.entry(path.to_owned()).or_default();
         lines.extend(edits.iter().map(|edit| text.line_of(edit.start) + 1));
@@ -212,6 +235,11 @@ fn read(
                 "an edit without a range and a text".to_owned(),
             ));
         };
+        // One line behind the last is where some servers append.
+        let line = usize::try_from(place.start.line).unwrap_or(usize::MAX);
+        if line > text.lines() {
+            return Err(Refused::Beyond(path.to_owned(), line.saturating_add(1)));
+        }
         let new = match is_crlf {
             true => new.replace("\r\n", "\n").replace('\n', "\r\n"),
             false => new.to_owned(),
@@ -250,6 +278,8 @@ fn applied(text: &str, edits: &[TextEdit]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
     use terret_changeset::Workspace;
     use terret_testkit::Tree;
@@ -266,9 +296,16 @@ mod tests {
         let state = tempfile::tempdir().expect("a folder");
         let root = tree.root().canonicalize().expect("it is there");
         let workspace = Workspace::with_state_dir(&root, state.path()).expect("a workspace");
-        let version = |path: &Path| path.ends_with("a.rs").then_some(3);
+        let seen = |path: &Path| {
+            path.ends_with("a.rs").then(|| Seen {
+                version: 3,
+                text: Arc::new(Text::new(
+                    String::from_utf8(tree.read("a.rs")).expect("UTF-8"),
+                )),
+            })
+        };
         let set = ChangeSet::new(&workspace);
-        let text = match plan(edit, set, Encoding::Utf16, &version) {
+        let text = match plan(edit, set, Encoding::Utf16, &seen) {
             Ok(planned) => {
                 let mut text = String::new();
                 for file in planned.set.files() {

@@ -42,6 +42,8 @@ pub(crate) struct State {
     pub(crate) checks_begun: u64,
     /// Whether it is at rest, as rust-analyzer tells it.
     pub(crate) quiescent: bool,
+    /// Real paths of documents that are open by another one.
+    pub(crate) aliases: HashMap<PathBuf, PathBuf>,
     /// What it pushed last for each file.
     pub(crate) published: HashMap<PathBuf, Published>,
     /// How often it pushed at all.
@@ -142,6 +144,7 @@ impl State {
         let Some(path) = params["uri"].as_str().and_then(uri::to_path) else {
             return;
         };
+        let path = self.aliases.get(&path).cloned().unwrap_or(path);
         if self.published.len() >= MOST_PUBLISHED && !self.published.contains_key(&path) {
             return;
         }
@@ -310,7 +313,11 @@ impl Handler for Inbound {
     }
 
     fn closed(&mut self, why: &Closed) {
-        self.heard.change(|state| state.closed = Some(why.clone()));
+        self.heard.change(|state| {
+            // Nobody will tell of their end.
+            state.tasks.clear();
+            state.closed = Some(why.clone());
+        });
     }
 }
 

@@ -133,6 +133,25 @@ impl From<Error> for OpError {
     }
 }
 
+impl OpError {
+    /// Whether a server has ended over it.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self, Self::Server(errors) if errors.iter().any(Error::is_end))
+    }
+
+    /// The same with the last words of servers that have ended.
+    pub(crate) async fn explained(self, supervisor: &Supervisor) -> Self {
+        let Self::Server(errors) = self else {
+            return self;
+        };
+        let mut explained = Vec::new();
+        for error in errors {
+            explained.push(supervisor.explained(error).await);
+        }
+        Self::Server(explained)
+    }
+}
+
 /// What an operation works with.
 pub(crate) struct Context<'a> {
     pub(crate) supervisor: &'a Supervisor,

@@ -106,6 +106,8 @@ pub(crate) struct Past {
     stays_down: bool,
     pub(crate) starts: usize,
     pub(crate) last_words: Option<String>,
+    /// What the last one had open.
+    pub(crate) documents: Vec<PathBuf>,
 }
 
 impl Slot {

@@ -63,12 +63,20 @@ impl Server {
                 process: child.id(),
                 child: tokio::sync::Mutex::new(child),
             }),
-            Err(error) => {
-                // How it ended says more than that its output did.
+            // How it ended says more than that its output did.
+            Err(error) if error.is_end() => {
                 let _ = tokio::time::timeout(END, child.exited()).await;
-                Err(match child.last_words(LAST_WORDS) {
-                    Some(words) => not_started(words),
-                    None => error,
+                let words = child.last_words(LAST_WORDS);
+                Err(not_started(words.unwrap_or_else(|| error.to_string())))
+            }
+            // That it ends now is no cause: its input has just been closed.
+            Err(error) => {
+                let said = child.stderr_tail().map(|tail| tail.lines(LAST_WORDS));
+                Err(match (error.kind(), said.as_deref()) {
+                    (ErrorKind::NotStarted { why, .. }, Some(said)) if !said.is_empty() => {
+                        not_started(format!("{why}; its last words:\n{said}"))
+                    }
+                    _ => error,
                 })
             }
         }

@@ -322,6 +322,23 @@ impl Supervisor {
         all
     }
 
+    /// The error with the last words of its server, if it is about one that has ended.
+    pub(crate) async fn explained(&self, error: Error) -> Error {
+        let ErrorKind::Ended { server: name, .. } = error.kind() else {
+            return error;
+        };
+        for (_, slot) in self.shared.all(None) {
+            let server = slot.running.lock().await.clone();
+            if let Some(server) = server.filter(|server| server.client().name() == name)
+                && let Some(why) = server.ended().await
+            {
+                let server = name.clone();
+                return Error::new(ErrorKind::Ended { server, why });
+            }
+        }
+        error
+    }
+
     /// The servers that run.
     pub(crate) async fn running(&self) -> Vec<Arc<Server>> {
         let mut all = Vec::new();
@@ -460,7 +477,10 @@ impl Shared {
                     return Ok(Arc::clone(server));
                 }
                 Some(words) => {
-                    slot.past().died(words);
+                    let documents = server.client().documents().await;
+                    let mut past = slot.past();
+                    past.died(words);
+                    past.documents = documents;
                     *running = None;
                 }
             }
@@ -475,6 +495,11 @@ impl Shared {
                 *running = Some(Arc::clone(&server));
                 slot.use_now();
                 slot.end_when_idle();
+                let documents = std::mem::take(&mut slot.past().documents);
+                for path in documents {
+                    // A file that is gone meanwhile is not missed.
+                    let _ = server.client().open(&path).await;
+                }
                 Ok(server)
             }
             Err(error) => {

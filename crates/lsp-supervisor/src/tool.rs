@@ -44,10 +44,12 @@ impl Lsp {
     /// Does it again where the server has died over it: nothing is changed by a question, and a server may well have been
     /// dead already.
     async fn run(&self, op: Op, context: &Context<'_>) -> Result<Output, OpError> {
-        match self.once(op.clone(), context).await {
-            Err(OpError::Server(errors)) if errors.iter().any(Error::is_end) => {
-                self.once(op, context).await
-            }
+        let result = match self.once(op.clone(), context).await {
+            Err(error) if error.is_end() => self.once(op, context).await,
+            result => result,
+        };
+        match result {
+            Err(error) => Err(error.explained(&self.supervisor).await),
             result => result,
         }
     }
@@ -159,7 +161,28 @@ impl Tool for LspRename {
         let cancelled = || context.interrupted().is_some();
         let workspace = || Workspace::open(root);
         let limit = || self.supervisor.write_limit(context);
-        let renamed = work.rename(target, &args.new_name, &workspace, &cancelled, &limit);
+        let renamed = async {
+            let once = || {
+                work.rename(
+                    target.clone(),
+                    &args.new_name,
+                    &workspace,
+                    &cancelled,
+                    &limit,
+                )
+            };
+            let result = match once().await {
+                // Nothing has been changed by then, and the server may well have been dead already.
+                Err(Unrenamed::Op(error)) if error.is_end() => once().await,
+                result => result,
+            };
+            match result {
+                Err(Unrenamed::Op(error)) => {
+                    Err(Unrenamed::Op(error.explained(&self.supervisor).await))
+                }
+                result => result,
+            }
+        };
         tokio::select! {
             biased;
             error = interrupted(context) => Err(error),

@@ -19,6 +19,8 @@
 
 mod bin;
 mod fixture;
+#[cfg(feature = "language-server")]
+pub mod language_server;
 mod live;
 pub mod misbehave;
 mod processes;

@@ -183,7 +183,7 @@ fn inner(rest: &[&str]) -> String {
 }
 
 #[expect(unsafe_code, reason = "to ignore a signal")]
-fn ignore(signal: &str) {
+pub(crate) fn ignore(signal: &str) {
     let signal = match signal {
         "term" => libc::SIGTERM,
         "int" => libc::SIGINT,

@@ -97,10 +97,10 @@ impl Context<'_> {
         params["newName"] = json!(new);
         let edit = client.ask("textDocument/rename", &params, ANSWER).await?;
         let workspace = workspace().map_err(Unrenamed::Workspace)?;
-        let versions = client.versions().await;
-        let version = |path: &Path| versions.get(path).copied();
+        let seen = client.seen().await;
+        let seen = |path: &Path| seen.get(path).cloned();
         let set = ChangeSet::new(&workspace);
-        let planned = match edits::plan(&edit, set, client.encoding(), &version) {
+        let planned = match edits::plan(&edit, set, client.encoding(), &seen) {
             Ok(planned) => planned,
             Err(why) => return Err(Unrenamed::Edit { server: name, why }),
         };
