@@ -199,7 +199,7 @@ impl Folders {
 }
 
 /// The folders of a workspace, and whether there are more.
-fn walk(workspace: &Path) -> (Vec<PathBuf>, bool) {
+pub(super) fn walk(workspace: &Path) -> (Vec<PathBuf>, bool) {
     let mut listed = Vec::new();
     let mut cut = false;
     let mut waiting = VecDeque::from([(workspace.to_owned(), 0)]);
