@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -92,7 +93,7 @@ fn arguments(checker: &Checker, root: &Path) -> Vec<String> {
 }
 
 struct Work<'a> {
-    checker: &'static Checker,
+    checker: &'a Arc<Checker>,
     root: &'a Path,
     until: Instant,
 }
@@ -220,9 +221,9 @@ struct Listed {
     gone: usize,
 }
 
-async fn listed(checker: &'static Checker, root: &Path) -> Result<Listed, String> {
-    let root = root.to_owned();
-    let read = tokio::task::spawn_blocking(move || read_database(checker, &root));
+async fn listed(checker: &Arc<Checker>, root: &Path) -> Result<Listed, String> {
+    let (checker, root) = (Arc::clone(checker), root.to_owned());
+    let read = tokio::task::spawn_blocking(move || read_database(&checker, &root));
     match read.await {
         Ok(listed) => listed,
         Err(panic) => std::panic::resume_unwind(panic.into_panic()),
