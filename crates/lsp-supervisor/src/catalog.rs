@@ -469,7 +469,8 @@ impl Catalog {
     }
 }
 
-fn merge(into: &mut toml::Table, from: toml::Table) {
+/// Puts the values of a table into another one, and those of the tables in it into theirs.
+pub(crate) fn merge(into: &mut toml::Table, from: toml::Table) {
     for (name, value) in from {
         match (into.get_mut(&name), value) {
             (Some(toml::Value::Table(old)), toml::Value::Table(new)) => merge(old, new),

@@ -4,11 +4,14 @@ mod find;
 mod parse;
 mod run;
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
+use terret_launch::Marker;
 
+use crate::catalog::merge;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ops::{Context, OpError};
 use find::Applicable;
@@ -86,6 +89,19 @@ struct Checker {
     install: String,
 }
 
+impl Checker {
+    /// Why it could never be used, if so.
+    fn usable(&self) -> Result<(), String> {
+        if self.programs.is_empty() || self.markers.is_empty() {
+            return Err("it names no program, or no marker".to_owned());
+        }
+        for sign in self.markers.iter().chain(&self.chosen) {
+            Marker::new(&sign.file).map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+}
+
 /// Other arguments where a file of the project holds a text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -118,12 +134,117 @@ impl From<String> for Sign {
     }
 }
 
-fn shipped() -> &'static [Checker] {
-    static CHECKERS: LazyLock<Vec<Checker>> = LazyLock::new(|| {
-        let read = |(_, text): &(_, &str)| toml::from_str(text).expect("a test reads all of them");
-        SHIPPED.iter().map(read).collect()
-    });
-    &CHECKERS
+/// The checkers that are known, in the order in which they run.
+///
+/// ```
+/// use terret_lsp_supervisor::Checkers;
+///
+/// let mut checkers = Checkers::shipped();
+/// // A host changes some of an entry, and takes one out; the text is TOML as in `checkers/`.
+/// checkers.change("cargo", "args = ['clippy', '--message-format=json']")?;
+/// checkers.disable("eslint");
+/// let error = checkers.change("cargo", "format = 'guess'").unwrap_err();
+/// assert!(error.to_string().starts_with("the checker `cargo`: unknown variant `guess`"));
+/// # Ok::<_, terret_lsp_supervisor::BadChecker>(())
+/// ```
+///
+/// Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Checkers {
+    known: Arc<Vec<Known>>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    id: String,
+    checker: Arc<Checker>,
+    /// What it was made of, so that it can be changed.
+    table: toml::Table,
+}
+
+/// An entry that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadChecker {
+    id: String,
+    why: String,
+}
+
+impl fmt::Display for BadChecker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the checker `{}`: {}", self.id, self.why)
+    }
+}
+
+impl std::error::Error for BadChecker {}
+
+impl Default for Checkers {
+    fn default() -> Self {
+        Self::shipped()
+    }
+}
+
+impl Checkers {
+    /// Those that come with Terret.
+    ///
+    /// # Panics
+    ///
+    /// Never: a test reads all of them.
+    #[must_use]
+    pub fn shipped() -> Self {
+        static CHECKERS: LazyLock<Checkers> = LazyLock::new(|| {
+            let mut checkers = Checkers {
+                known: Arc::default(),
+            };
+            for (id, text) in SHIPPED {
+                checkers.change(id, text).expect("a test reads all of them");
+            }
+            checkers
+        });
+        CHECKERS.clone()
+    }
+
+    /// Changes the entry of this id, or adds one. What the text does not name stays.
+    ///
+    /// # Errors
+    ///
+    /// If the entry could not be used then; it stays as it was.
+    pub fn change(&mut self, id: &str, text: &str) -> Result<(), BadChecker> {
+        let bad = |error: toml::de::Error| BadChecker {
+            id: id.to_owned(),
+            why: error.message().to_owned(),
+        };
+        let known = Arc::make_mut(&mut self.known);
+        let old = known.iter().position(|known| known.id == id);
+        let mut table = old.map(|at| known[at].table.clone()).unwrap_or_default();
+        merge(&mut table, toml::from_str(text).map_err(bad)?);
+        let checker = Checker::deserialize(table.clone()).map_err(bad)?;
+        checker.usable().map_err(|why| BadChecker {
+            id: id.to_owned(),
+            why,
+        })?;
+        let new = Known {
+            id: id.to_owned(),
+            checker: Arc::new(checker),
+            table,
+        };
+        match old {
+            Some(at) => known[at] = new,
+            None => known.push(new),
+        }
+        Ok(())
+    }
+
+    /// Takes an entry out. Says whether there was one.
+    pub fn disable(&mut self, id: &str) -> bool {
+        let known = Arc::make_mut(&mut self.known);
+        let before = known.len();
+        known.retain(|known| known.id != id);
+        known.len() < before
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arc<Checker>> {
+        self.known.iter().map(|known| &known.checker)
+    }
 }
 
 /// What the checkers of a project say.
@@ -141,7 +262,7 @@ pub(crate) struct Report {
 /// How a checker fared.
 #[derive(Clone, Debug)]
 pub(crate) struct Checked {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     pub(crate) root: PathBuf,
     pub(crate) outcome: Outcome,
     /// It tells of errors, and not of warnings.
@@ -183,7 +304,8 @@ impl Context<'_> {
         trusted.map_err(|untrusted| Unchecked::Untrusted(untrusted.to_string()))?;
         let found = {
             let shared = Arc::clone(&shared);
-            let find = move || find::applicable(shipped(), shared.workspace(), shared.detector());
+            let find =
+                move || find::applicable(shared.checkers(), shared.workspace(), shared.detector());
             tokio::task::spawn_blocking(find)
         };
         let found = match found.await {
@@ -199,14 +321,14 @@ impl Context<'_> {
         for applicable in found.applicable {
             report.add(self.check(&applicable).await);
         }
-        report.finish()?;
+        report.finish(self.supervisor.shared.checkers())?;
         Ok(report)
     }
 
     async fn check(&self, applicable: &Applicable) -> (Checked, Vec<(PathBuf, Diagnostic)>) {
-        let checker = applicable.checker;
+        let checker = &applicable.checker;
         let mut checked = Checked {
-            name: &checker.name,
+            name: checker.name.clone(),
             root: applicable.root.clone(),
             outcome: Outcome::Done(0),
             errors_only: checker.errors_only,
@@ -258,7 +380,7 @@ impl Report {
     }
 
     /// Puts it in order; an error where there is nothing to tell.
-    fn finish(&mut self) -> Result<(), Unchecked> {
+    fn finish(&mut self, known: &Checkers) -> Result<(), Unchecked> {
         self.found = in_order(std::mem::take(&mut self.found));
         let says_something = |checked: &Checked| match checked.outcome {
             Outcome::Done(_) => true,
@@ -272,7 +394,7 @@ impl Report {
         let is_missing = |checked: &Checked| matches!(checked.outcome, Outcome::Missing(_));
         Err(match checked.iter().all(is_missing) {
             _ if checked.is_empty() => Unchecked::NoProject {
-                markers: markers(shipped()),
+                markers: markers(known),
             },
             true => Unchecked::Missing(checked),
             false => Unchecked::Failed(checked),
@@ -281,9 +403,9 @@ impl Report {
 }
 
 /// All that tells a project, each once.
-fn markers(checkers: &[Checker]) -> Vec<String> {
+fn markers(checkers: &Checkers) -> Vec<String> {
     let mut markers = Vec::new();
-    for sign in checkers.iter().flat_map(|checker| &checker.markers) {
+    for sign in checkers.all().flat_map(|checker| &checker.markers) {
         if !markers.contains(&sign.file) {
             markers.push(sign.file.clone());
         }

@@ -35,6 +35,7 @@ mod watched;
 mod wrapper;
 
 pub use args::{Action, LspArgs, RenameArgs};
+pub use checks::{BadChecker, Checkers};
 pub use error::{Error, ErrorKind};
 pub use pool::Pool;
 pub use supervisor::{Choice, Options, State, Status, Supervisor};

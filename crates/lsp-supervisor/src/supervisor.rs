@@ -11,6 +11,7 @@ use terret_launch::{Command, Detector, Enclosure, Environment, Trust, Usable};
 use tokio::task::JoinSet;
 
 use crate::catalog::{Catalog, Entry};
+use crate::checks::Checkers;
 use crate::error::{Error, ErrorKind};
 use crate::ledger::Ledger;
 use crate::ops::written::Late;
@@ -24,6 +25,7 @@ const WRITE_WAIT: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     catalog: Option<Catalog>,
+    checkers: Checkers,
     environment: Option<Environment>,
     trust: Trust,
     enclosure: Option<Arc<dyn Enclosure>>,
@@ -36,6 +38,13 @@ impl Options {
     #[must_use]
     pub fn catalog(mut self, catalog: Catalog) -> Self {
         self.catalog = Some(catalog);
+        self
+    }
+
+    /// The checkers of whole projects that are known: those that come with Terret if nothing is said.
+    #[must_use]
+    pub fn checkers(mut self, checkers: Checkers) -> Self {
+        self.checkers = checkers;
         self
     }
 
@@ -91,6 +100,7 @@ pub struct Supervisor {
 pub(crate) struct Shared {
     workspace: PathBuf,
     catalog: Catalog,
+    checkers: Checkers,
     detector: Detector,
     trust: Trust,
     surroundings: Surroundings,
@@ -228,6 +238,7 @@ impl Supervisor {
             shared: Arc::new(Shared {
                 workspace,
                 catalog: options.catalog.unwrap_or_else(Catalog::shipped),
+                checkers: options.checkers,
                 detector,
                 trust: options.trust,
                 surroundings: Surroundings {
@@ -392,6 +403,10 @@ impl Supervisor {
 impl Shared {
     pub(crate) fn workspace(&self) -> &Path {
         &self.workspace
+    }
+
+    pub(crate) fn checkers(&self) -> &Checkers {
+        &self.checkers
     }
 
     pub(crate) fn detector(&self) -> &Detector {

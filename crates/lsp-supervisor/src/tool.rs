@@ -21,8 +21,9 @@ use crate::supervisor::Supervisor;
 const DESCRIPTION: &str = "\
 Asks the language server of a file about code, with types and across files. Where a symbol is declared or used, \
 what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file \
-(or with the whole project, by its own checkers: `diagnostics` of `*`), the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, \
-`line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. \
+(or with the whole project, by its own checkers: `diagnostics` of `*`), the symbols of a file or of the workspace. \
+Use it where names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that \
+line spells it. Returns `path:line: text` for each place. \
 Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}";
 
 /// The tool `lsp`.

@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use terret_launch::{Candidate, Detector, Marker, Program};
 
-use super::{Checker, Sign};
+use super::{Checker, Checkers, Sign};
 
 /// How many folders down a project is looked for, where the workspace is none itself.
 const DEPTH: usize = 3;
@@ -24,7 +25,7 @@ const PASSED_OVER: [&str; 4] = ["node_modules", "target", "venv", "vendor"];
 /// A checker, and where it applies.
 #[derive(Debug)]
 pub(super) struct Applicable {
-    pub(super) checker: &'static Checker,
+    pub(super) checker: Arc<Checker>,
     pub(super) root: PathBuf,
     /// Its program, or why there is none.
     pub(super) program: Result<PathBuf, String>,
@@ -44,15 +45,11 @@ pub(super) struct Found {
 }
 
 /// The checkers of a workspace that apply to it.
-pub(super) fn applicable(
-    checkers: &'static [Checker],
-    workspace: &Path,
-    detector: &Detector,
-) -> Found {
+pub(super) fn applicable(checkers: &Checkers, workspace: &Path, detector: &Detector) -> Found {
     let mut folders = Folders::new(workspace);
     let mut all: Vec<Applicable> = Vec::new();
     let mut passed_over = 0;
-    for checker in checkers {
+    for checker in checkers.all() {
         let mut roots = folders.nearest(&checker.markers);
         passed_over += roots.len().saturating_sub(MOST_ROOTS);
         roots.truncate(MOST_ROOTS);
@@ -79,10 +76,10 @@ pub(super) fn applicable(
 }
 
 impl Applicable {
-    fn new(checker: &'static Checker, root: PathBuf, program: Result<PathBuf, String>) -> Self {
+    fn new(checker: &Arc<Checker>, root: PathBuf, program: Result<PathBuf, String>) -> Self {
         let chosen = is_there(&root, &checker.chosen);
         Self {
-            checker,
+            checker: Arc::clone(checker),
             root,
             program,
             chosen,
@@ -199,7 +196,7 @@ impl Folders {
 }
 
 /// The folders of a workspace, and whether there are more.
-fn walk(workspace: &Path) -> (Vec<PathBuf>, bool) {
+pub(super) fn walk(workspace: &Path) -> (Vec<PathBuf>, bool) {
     let mut listed = Vec::new();
     let mut cut = false;
     let mut waiting = VecDeque::from([(workspace.to_owned(), 0)]);

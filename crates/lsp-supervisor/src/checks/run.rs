@@ -1,8 +1,11 @@
 //! One run of a checker, bounded in time and in what is kept of its output.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -11,7 +14,7 @@ use tokio::io::AsyncReadExt;
 use tokio::time::{Instant, timeout_at};
 
 use super::Checker;
-use super::find::{Applicable, beginning};
+use super::find::{Applicable, beginning, walk};
 use super::parse::{self, Format, Said};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::supervisor::Shared;
@@ -24,6 +27,8 @@ const BYTES: usize = 8 << 20;
 const LAST_WORDS: usize = 12;
 /// How many files are looked at where it takes one at a time.
 const MOST_FILES: usize = 50;
+/// How the names of headers end.
+const HEADERS: [&str; 4] = ["h", "hh", "hpp", "hxx"];
 /// How much of a list of files is read.
 const COMMANDS: u64 = 64 << 20;
 
@@ -88,7 +93,7 @@ fn arguments(checker: &Checker, root: &Path) -> Vec<String> {
 }
 
 struct Work<'a> {
-    checker: &'a Checker,
+    checker: &'a Arc<Checker>,
     root: &'a Path,
     until: Instant,
 }
@@ -123,8 +128,8 @@ impl Work<'_> {
 
     /// Runs it for each file of a compilation database, up to a bound.
     async fn each_file(&self, command: &Command) -> Ran {
-        let files = match listed(self.checker, self.root).await {
-            Ok(files) => files,
+        let Listed { files, gone } = match listed(self.checker, self.root).await {
+            Ok(listed) => listed,
             Err(why) => {
                 return Ran {
                     failed: Some(why),
@@ -149,9 +154,17 @@ impl Work<'_> {
                 break;
             }
         }
-        ran.of = Some(match looked_at == files.len() {
-            true => format!("{looked_at} files"),
-            false => format!("{looked_at} of {} files", files.len()),
+        let all = match files.len() {
+            1 => "1 file".to_owned(),
+            all => format!("{all} files"),
+        };
+        let of = match looked_at == files.len() {
+            true => all,
+            false => format!("{looked_at} of {all}"),
+        };
+        ran.of = Some(match gone {
+            0 => of,
+            gone => format!("{of}, with {gone} more listed that are not there"),
         });
         ran
     }
@@ -199,61 +212,90 @@ fn with_last_words(why: String, format: Format, said: Said<'_>) -> String {
     }
 }
 
-/// The files that a compilation database lists, and the headers beside them, which it does not.
-async fn listed(checker: &Checker, root: &Path) -> Result<Vec<PathBuf>, String> {
+/// What a compilation database tells of a project.
+#[derive(Debug, Default)]
+struct Listed {
+    /// The files that it lists, and headers, which it does not.
+    files: Vec<PathBuf>,
+    /// How many it lists that are not there.
+    gone: usize,
+}
+
+async fn listed(checker: &Arc<Checker>, root: &Path) -> Result<Listed, String> {
+    let (checker, root) = (Arc::clone(checker), root.to_owned());
+    let read = tokio::task::spawn_blocking(move || read_database(&checker, &root));
+    match read.await {
+        Ok(listed) => listed,
+        Err(panic) => std::panic::resume_unwind(panic.into_panic()),
+    }
+}
+
+fn read_database(checker: &Checker, root: &Path) -> Result<Listed, String> {
     let databases = checker.commands.iter().map(|name| root.join(name));
     let Some(path) = { databases }.find(|path| path.is_file()) else {
         return Err(format!("no {}", checker.commands.join(" or ")));
     };
-    let name = path
-        .strip_prefix(root)
-        .unwrap_or(&path)
-        .display()
-        .to_string();
-    let bad = |why: String| format!("{name} cannot be read: {why}");
-    let file = tokio::fs::File::open(&path).await;
+    let name = path.strip_prefix(root).unwrap_or(&path).display();
     let mut text = Vec::new();
-    let file = file.map_err(|error| bad(error.to_string()))?;
-    let read = file.take(COMMANDS).read_to_end(&mut text).await;
-    read.map_err(|error| bad(error.to_string()))?;
-    let commands: Vec<Value> =
-        serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
-    let mut files: Vec<PathBuf> = Vec::new();
+    let commands: Result<Vec<Value>, io::Error> = File::open(&path)
+        .and_then(|file| file.take(COMMANDS).read_to_end(&mut text))
+        .and_then(|_| Ok(serde_json::from_slice(&text)?));
+    let commands = commands.map_err(|error| format!("{name} cannot be read: {error}"))?;
+    let mut listed = Listed::default();
     let mut known = HashSet::new();
+    let mut includes = Vec::new();
     for command in &commands {
-        let folder = command["directory"].as_str().unwrap_or_default();
-        let file = command["file"].as_str().unwrap_or_default();
-        let file = inside(root, root.join(folder).join(file));
-        // What is generated or from elsewhere is not the project's.
-        if file.starts_with(root) && known.insert(file.clone()) {
-            files.push(file);
+        let folder = root.join(command["directory"].as_str().unwrap_or_default());
+        let file = folder.join(command["file"].as_str().unwrap_or_default());
+        let file = inside(root, file);
+        let is_new = known.insert(file.clone());
+        listed.gone += usize::from(is_new && !file.is_file());
+        // What is from elsewhere is not the project's.
+        if is_new && file.is_file() && file.starts_with(root) {
+            listed.files.push(file);
+            let folders = included(command).map(|included| inside(root, folder.join(included)));
+            includes.extend(folders);
         }
     }
-    let headers = headers(&files);
-    files.extend(headers);
-    match files.is_empty() {
-        true => Err(format!("{name} lists no file of the project")),
-        false => Ok(files),
+    let headers = headers(root, &listed.files, &includes);
+    listed.files.extend(headers);
+    match listed.files.is_empty() {
+        true => Err(format!("{name} lists no file of the project that is there")),
+        false => Ok(listed),
     }
 }
 
-fn headers(files: &[PathBuf]) -> Vec<PathBuf> {
-    let mut folders: Vec<&Path> = files.iter().filter_map(|file| file.parent()).collect();
-    folders.sort_unstable();
-    folders.dedup();
-    let entries = folders
-        .into_iter()
-        .filter_map(|folder| folder.read_dir().ok());
+/// The folders that a command looks for headers in.
+fn included(command: &Value) -> impl Iterator<Item = &str> {
+    let words = command["command"].as_str().unwrap_or_default();
+    let arguments = command["arguments"].as_array().into_iter().flatten();
+    let arguments = arguments.filter_map(Value::as_str);
+    let words = words.split_whitespace().chain(arguments);
+    words.filter_map(|word| word.strip_prefix("-I").filter(|folder| !folder.is_empty()))
+}
+
+/// The headers beside the files, and those below the folders of the project that are looked for headers in: what is wrong in
+/// the body of a function there is told nowhere else.
+fn headers(root: &Path, files: &[PathBuf], includes: &[PathBuf]) -> Vec<PathBuf> {
+    let beside: HashSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+    let includes: HashSet<&PathBuf> = includes.iter().collect();
+    let is_wanted = |folder: &PathBuf| {
+        let mut above = folder.ancestors();
+        let includes = above.any(|above| includes.iter().any(|folder| *folder == above));
+        beside.contains(folder.as_path()) || includes && folder.starts_with(root)
+    };
+    let mut folders: BTreeSet<PathBuf> = walk(root).0.into_iter().filter(is_wanted).collect();
+    folders.extend(beside.iter().map(|&folder| folder.to_owned()));
+    let entries = folders.iter().filter_map(|folder| folder.read_dir().ok());
     let paths = entries.flatten().flatten().map(|entry| entry.path());
     let is_header = |path: &PathBuf| {
         let ending = path.extension().unwrap_or_default();
-        ["h", "hh", "hpp", "hxx"]
-            .iter()
-            .any(|header| ending == *header)
+        { HEADERS.iter() }.any(|header| ending == *header)
     };
-    let mut headers: Vec<PathBuf> = paths.filter(is_header).collect();
-    headers.sort();
-    headers
+    let headers: BTreeSet<PathBuf> = paths.filter(is_header).collect();
+    { headers.into_iter() }
+        .filter(|header| !files.contains(header))
+        .collect()
 }
 
 /// The beginning of a stream.

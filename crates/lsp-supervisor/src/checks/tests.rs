@@ -22,11 +22,31 @@ fn each_file_of_data_is_shipped_and_read() {
     let names: BTreeSet<String> = names.collect();
     let ids: BTreeSet<String> = SHIPPED.iter().map(|(id, _)| (*id).to_owned()).collect();
     assert_eq!(ids, names);
-    for checker in shipped() {
+    for checker in Checkers::shipped().all() {
         assert!(!checker.programs.is_empty(), "{}", checker.name);
         assert!(!checker.markers.is_empty(), "{}", checker.name);
         assert!(!checker.found.is_empty(), "{}", checker.name);
     }
+}
+
+#[test]
+fn what_cannot_be_used_is_named_and_changes_nothing() {
+    let mut checkers = Checkers::shipped();
+    let rows = [
+        ("cargo", "programs = []", "it names no program"),
+        ("cargo", "markers = ['../Cargo.toml']", "it must stay below"),
+        ("cargo", "chosen = ['/x']", "it must stay below"),
+        ("cargo", "arguments = []", "unknown field"),
+        ("new", "name = 'New'", "missing field"),
+    ];
+    for (id, text, why) in rows {
+        let error = checkers.change(id, text).expect_err(text).to_string();
+        let named = error.starts_with(&format!("the checker `{id}`: "));
+        assert!(named && error.contains(why), "{error}");
+    }
+    assert!(!checkers.disable("new"));
+    let cargo = checkers.all().next().expect("it stays");
+    assert_eq!(cargo.programs, ["cargo"]);
 }
 
 /// A program of the workspace that is a script.
@@ -187,7 +207,7 @@ fn what_is_shown_is_bounded_and_in_order() {
     let mut report = Report {
         found: (0..60).rev().map(|line| found(line, 2)).collect(),
         checked: vec![Checked {
-            name: "cargo check",
+            name: "cargo check".to_owned(),
             root: PathBuf::from("/w"),
             outcome: Outcome::Done(61),
             errors_only: false,
@@ -199,7 +219,9 @@ fn what_is_shown_is_bounded_and_in_order() {
     report
         .found
         .extend([found(99, 1), found(99, 1), found(5, 3)]);
-    report.finish().expect("something to tell");
+    report
+        .finish(&Checkers::shipped())
+        .expect("something to tell");
     let text = crate::render::checks(Path::new("/w"), &report).to_text();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[..2], ["a.rs:100 error m", "a.rs:1 warning m"]);

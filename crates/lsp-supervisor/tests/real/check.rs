@@ -255,6 +255,36 @@ async fn clangd() {
     }
 }
 
+/// The files of a database are named from its folder, the headers of the project are looked at too, and what is not there
+/// is told.
+#[tokio::test]
+async fn a_compilation_database() {
+    if require_tool("clangd").is_none() {
+        return;
+    }
+    let tree = Tree::new(
+        "//- /src/a.c\n#include \"x/a.h\"\nint twice(void) { return 2 * once(); }\n\
+         //- /include/x/a.h\nstatic inline int once(void) { return 1; }\n",
+    );
+    let command = |file: &str| {
+        let folder = tree.root().join("build");
+        let command = format!("cc -I../include -c ../src/{file}");
+        json!({ "directory": folder, "file": format!("../src/{file}"), "command": command })
+    };
+    let commands = json!([command("a.c"), command("gone.c")]);
+    tree.write("build/compile_commands.json", commands.to_string());
+    let surface = surface(&tree, "", Trust::default());
+    let sound = checked(&surface).await.to_text();
+    assert_eq!(
+        sound,
+        "clangd --check of 2 files, with 1 more listed that are not there: no errors"
+    );
+    let broken = "\nstatic inline int once(void) { return missing; }\n";
+    tree.write("include/x/a.h", broken);
+    let output = checked(&surface).await;
+    assert_eq!(errors(&output), ["include/x/a.h:2"], "{}", output.to_text());
+}
+
 /// A build that ends before it compiles anything is no clean project.
 #[tokio::test]
 async fn what_fails_is_not_clean() {
