@@ -417,7 +417,7 @@ impl Client {
 
     /// Whether a question that needs no more than its file can be asked before the server has read its project.
     pub(crate) fn can_be_asked_early(&self) -> bool {
-        self.entry.spec().diagnostics.answers_wait && !self.was_ready.load(Ordering::Relaxed)
+        !self.was_ready.load(Ordering::Relaxed)
     }
 
     /// Waits until the server has read its project, as far as it tells, and no longer than this; says whether it has.

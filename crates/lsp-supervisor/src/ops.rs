@@ -203,11 +203,15 @@ impl Context<'_> {
         Err(OpError::Server(errors))
     }
 
-    /// The first server for a file that answers questions about code, started if it has to be.
-    pub(crate) async fn first_server(&self, file: &Path) -> Option<Arc<Server>> {
+    /// The first server for a file that answers questions about code, started if it has to be, where a question waits in
+    /// the server itself until it has read what the answer needs.
+    pub(crate) async fn patient_server(&self, file: &Path) -> Option<Arc<Server>> {
         let choices = self.usable(file).await.ok()?;
         let mut choices = choices.iter();
         let choice = choices.find(|choice| !choice.entry().spec().linter)?;
+        if !choice.entry().spec().diagnostics.answers_wait {
+            return None;
+        }
         self.supervisor.server(choice).await.ok()
     }
 

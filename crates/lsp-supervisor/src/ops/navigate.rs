@@ -84,7 +84,7 @@ impl Context<'_> {
         if !matches!(question, Definition | TypeDefinition | Hover) {
             return None;
         }
-        let server = self.first_server(&target.file).await?;
+        let server = self.patient_server(&target.file).await?;
         let client = server.client();
         if !client.can_be_asked_early() || !client.offers(question.method()) {
             return None;
