@@ -32,15 +32,15 @@ fn a_surface_capped_at_read_holds_what_changes_nothing() {
 fn the_table() {
     let outcome = terret(&Tree::new("")).arg("tools").run().success();
     expect![[r#"
-        apply_patch  write  Changes several files by one patch, all of them or none (a tool of this host's own).
+        apply_patch  write  Host tool: applies a patch to files of the workspace, all of it or nothing.
         ast_edit     write  Rewrites code by its shape and stages the change; nothing is written until `resolve` accepts it.
         ast_grep     read   Finds code by its shape, parsed, whatever its layout; never inside strings or comments.
-        edit         write  Replaces a piece of a file (a tool of this host's own).
+        edit         write  Host tool: replaces a text in a file of the workspace.
         lsp          read   Asks the language server of a file about code, with types and across files.
         lsp_rename   write  Renames a symbol everywhere by the language server of its file.
-        read         read   Reads a text file (a tool of this host's own).
+        read         read   Host tool: reads a text file of the workspace, its lines numbered.
         resolve      write  Writes a change that `ast_edit` staged, or drops it.
-        write        write  Writes a whole file, new or in place of what it held (a tool of this host's own).
+        write        write  Host tool: writes a whole file of the workspace, and makes its folders.
     "#]].assert_eq(&outcome.stdout);
 }
 
@@ -56,7 +56,7 @@ fn the_json() {
           {
             "name": "apply_patch",
             "tier": "write",
-            "description": "Changes several files by one patch, all of them or none (a tool of this host's own). The patch is `*** Begin Patch`, then for each file `*** Add File: PATH` with lines that begin with `+`, `*** Delete File: PATH`, or `*** Update File: PATH` (with `*** Move to: PATH` behind it to rename it) and its hunks, each begun by `@@`, whose lines begin with a blank (context), `-` (goes) or `+` (comes); then `*** End Patch`. Returns what was changed, and what it has broken.",
+            "description": "Host tool: applies a patch to files of the workspace, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them are sections: `*** Add File: PATH` (each line with `+`), `*** Delete File: PATH`, `*** Update File: PATH`, which `*** Move to: PATH` may follow. An update has hunks: `@@`, optionally with a line that stands above it (`@@ def total`), then lines with a blank (as they are), `-` (removed) or `+` (added). Three lines around a change make its place known. Example: {\"patch\": \"*** Begin Patch\\n*** Update File: a.py\\n@@ def total\\n-    return a\\n+    return a + 1\\n*** End Patch\"}",
             "parameters": {
               "type": "object",
               "properties": {
@@ -167,21 +167,21 @@ fn the_json() {
           {
             "name": "edit",
             "tier": "write",
-            "description": "Replaces a piece of a file (a tool of this host's own). `old` has to be there exactly once, or name `replace_all`. Returns what was replaced, and what it has broken. Example: {\"path\": \"src/cart.rs\", \"old\": \"fn total(\", \"new\": \"fn sum(\"}",
+            "description": "Host tool: replaces a text in a file of the workspace. `old` has to be there exactly once, letter by letter, blanks included (line ends are taken care of); `replace_all` replaces it wherever it is. Example: {\"path\": \"src/a.py\", \"old\": \"return a\\n\", \"new\": \"return a + 1\\n\"}",
             "parameters": {
               "type": "object",
               "properties": {
                 "path": {
                   "type": "string",
-                  "description": "The file, relative to the working directory."
+                  "description": "The file, relative to the workspace."
                 },
                 "old": {
                   "type": "string",
-                  "description": "The piece as the file holds it, with its indentation."
+                  "description": "The text to replace, with as much around it as makes it the only one."
                 },
                 "new": {
                   "type": "string",
-                  "description": "What stands in its place."
+                  "description": "What to put in its place; empty deletes."
                 },
                 "replace_all": {
                   "type": "boolean",
@@ -199,13 +199,13 @@ fn the_json() {
           {
             "name": "lsp",
             "tier": "read",
-            "description": "Asks the language server of a file about code, with types and across files. Where a symbol is declared or used, what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file, the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}",
+            "description": "Asks the language server of a file about code, with types and across files. Where a symbol is declared or used, what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file (or with the whole project, by its own checkers: `diagnostics` of `*`), the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}",
             "parameters": {
               "type": "object",
               "properties": {
                 "action": {
                   "type": "string",
-                  "description": "What to find out. `diagnostics`: What is wrong with `file`; `definition`: Where the symbol is declared; `type_definition`: Where the type of the symbol is declared; `implementation`: What implements the symbol; `references`: Where the symbol is used; `hover`: The signature and the documentation of the symbol; `symbols`: The symbols of `file`, or with `query` those of the workspace; `code_actions`: The quick fixes and refactorings that the server offers for the symbol; none is applied; `status`: Which servers run, and which cannot and why; `reload`: Restarts the servers of `file`, or all.",
+                  "description": "What to find out. `diagnostics`: What is wrong with `file`, or with the whole project; `definition`: Where the symbol is declared; `type_definition`: Where the type of the symbol is declared; `implementation`: What implements the symbol; `references`: Where the symbol is used; `hover`: The signature and the documentation of the symbol; `symbols`: The symbols of `file`, or with `query` those of the workspace; `code_actions`: The quick fixes and refactorings that the server offers for the symbol; none is applied; `status`: Which servers run, and which cannot and why; `reload`: Restarts the servers of `file`, or all.",
                   "enum": [
                     "diagnostics",
                     "definition",
@@ -221,7 +221,7 @@ fn the_json() {
                 },
                 "file": {
                   "type": "string",
-                  "description": "The file, relative to the working directory."
+                  "description": "The file, relative to the working directory. With `diagnostics` also `*`: the whole project, by its own checkers."
                 },
                 "line": {
                   "type": "integer",
@@ -278,21 +278,21 @@ fn the_json() {
           {
             "name": "read",
             "tier": "read",
-            "description": "Reads a text file (a tool of this host's own). Returns its lines, each behind its number and a tab. Example: {\"path\": \"src/cart.rs\", \"offset\": 100, \"limit\": 50}",
+            "description": "Host tool: reads a text file of the workspace, its lines numbered. Long files come in parts: the last line says how to go on. Example: {\"path\": \"src/main.rs\", \"offset\": 120, \"limit\": 80}",
             "parameters": {
               "type": "object",
               "properties": {
                 "path": {
                   "type": "string",
-                  "description": "The file, relative to the working directory."
+                  "description": "The file, relative to the workspace."
                 },
                 "offset": {
                   "type": "integer",
-                  "description": "The line to begin with, from 1; the first if it is left out."
+                  "description": "The first line to show, from 1; 1 when absent."
                 },
                 "limit": {
                   "type": "integer",
-                  "description": "How many lines; 2,000 if it is left out."
+                  "description": "How many lines to show; at most 2,000, and 2,000 when absent."
                 }
               },
               "required": [
@@ -331,17 +331,17 @@ fn the_json() {
           {
             "name": "write",
             "tier": "write",
-            "description": "Writes a whole file, new or in place of what it held (a tool of this host's own). Folders that are missing are made. Returns what was written, and what it has broken. Example: {\"path\": \"src/cart.rs\", \"content\": \"pub fn total() {}\\n\"}",
+            "description": "Host tool: writes a whole file of the workspace, and makes its folders. To change a part of a file use `edit`. Example: {\"path\": \"src/greeting.py\", \"content\": \"HELLO = 'hello'\\n\"}",
             "parameters": {
               "type": "object",
               "properties": {
                 "path": {
                   "type": "string",
-                  "description": "The file, relative to the working directory."
+                  "description": "The file, relative to the workspace; made if it is not there."
                 },
                 "content": {
                   "type": "string",
-                  "description": "What it holds then."
+                  "description": "All that is to be in it."
                 }
               },
               "required": [

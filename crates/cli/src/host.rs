@@ -1,10 +1,9 @@
 //! The run that this process is, and what its calls may do.
 
+mod apply_patch;
 mod edit;
 mod files;
-mod patch;
 mod read;
-mod tools;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -13,8 +12,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use terret::Run;
-use terret::lsp::{Options, Trust};
-use terret::tiers::{AllowUpTo, Surface, Tier};
+use terret::lsp::{Options, Supervisor, Trust};
+use terret::tiers::{AllowUpTo, Surface, Tier, Tool};
 use tokio::runtime::Runtime;
 
 use crate::config::Config;
@@ -39,20 +38,37 @@ pub(crate) const IN_ONE_CALL: Duration = Duration::from_secs(60);
 
 /// The run over a folder, with all that can be wired and this host's own tools.
 pub(crate) fn run(workspace: PathBuf, write_wait: Duration) -> Result<Run> {
-    let servers = Arc::new(OnceLock::new());
-    let builder = Run::builder(&workspace)
-        .tools([tools::reader(&workspace, Arc::clone(&servers))])
-        .writers(tools::writers(&workspace));
+    let warm = Warm::default();
+    let reader: Arc<dyn Tool> = Arc::new(read::Read::new(&workspace, warm.clone()));
+    let builder = Run::builder(&workspace).tools([reader]).writers([
+        write::writer(&workspace),
+        edit::writer(&workspace),
+        apply_patch::writer(&workspace),
+    ]);
     let run = match lsp(&workspace, write_wait)? {
         Some(options) => builder.lsp(options),
         None => builder,
     };
     let run = run.build().context("the tools do not fit together")?;
-    if let Some(supervisor) = run.servers() {
+    if let Some(servers) = run.servers() {
         // It is set once, here.
-        let _ = servers.set(supervisor.clone());
+        let _ = warm.servers.set(servers.clone());
     }
     Ok(run)
+}
+
+/// Lets language servers read what the host reads, once they are there: the next call may write it.
+#[derive(Clone, Debug, Default)]
+struct Warm {
+    servers: Arc<OnceLock<Supervisor>>,
+}
+
+impl Warm {
+    fn touch(&self, path: &Path) {
+        if let Some(servers) = self.servers.get() {
+            servers.touch(path);
+        }
+    }
 }
 
 /// The language servers as they are set for a workspace; nothing where they are switched off.

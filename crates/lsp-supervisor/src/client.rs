@@ -36,6 +36,8 @@ const AGAIN: [Duration; 4] = [
 ];
 /// How long it may take to prepare its end.
 const SHUTDOWN: Duration = Duration::from_secs(2);
+/// How long a server that tells of its work has to begin with that on a document that was changed.
+const CHANGED: Duration = Duration::from_secs(5);
 /// How long a server that tells of its work has to begin with it.
 const GRACE: Duration = Duration::from_millis(500);
 
@@ -480,7 +482,9 @@ impl Client {
         }
         let until = Instant::now() + limit;
         let begun = |state: &State| (state.begun > open.told.begun).then_some(());
-        let grace = (open.told.at + GRACE).min(until);
+        // A change is always looked at; what was only opened may be known already.
+        let grace = if open.changed { CHANGED } else { GRACE };
+        let grace = (open.told.at + grace).min(until);
         if timeout_at(grace, self.heard.until(begun)).await.is_ok() {
             let over = |state: &State| state.task().is_none().then_some(());
             let _ = timeout_at(until, self.heard.until(over)).await;

@@ -37,6 +37,8 @@ pub(crate) struct Documents {
 struct Document {
     uri: String,
     version: i64,
+    /// The version that it was opened with.
+    first_version: i64,
     /// The version that brought this text; later ones brought it again.
     text_version: i64,
     text: Arc<Text>,
@@ -60,6 +62,8 @@ pub(crate) struct Open {
     pub(crate) told: Told,
     /// When it was told that this text is saved, if it was.
     pub(crate) saved: Option<Told>,
+    /// Whether the text has changed since it was opened.
+    pub(crate) changed: bool,
 }
 
 /// What a server was told last of a document.
@@ -134,6 +138,7 @@ impl Documents {
                 let document = Document {
                     uri,
                     version,
+                    first_version: version,
                     text_version: version,
                     text,
                     told: now,
@@ -152,6 +157,7 @@ impl Documents {
             text: Arc::clone(&document.text),
             told: document.told,
             saved: document.saved,
+            changed: document.text_version > document.first_version,
         };
         (notices, open)
     }

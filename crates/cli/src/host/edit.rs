@@ -1,49 +1,50 @@
-//! `edit`: a piece of a file for another.
+//! `edit`: a part of a file, by its text.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use terret::changeset::ChangeSet;
+use terret::tiers::wrapper::Writer;
 use terret::tiers::{CallContext, Output, Tier, Tool, ToolError, ToolSpec, WORKSPACE, async_trait};
 
-use super::files::{Files, commit, counted, staged};
+use super::files::{self, Count, Unified};
 
-const DESCRIPTION: &str = "\
-Replaces a piece of a file (a tool of this host's own). `old` has to be there exactly once, or name `replace_all`. \
-Returns what was replaced, and what it has broken. \
-Example: {\"path\": \"src/cart.rs\", \"old\": \"fn total(\", \"new\": \"fn sum(\"}";
+const ABOUT: &str = "\
+Host tool: replaces a text in a file of the workspace. `old` has to be there exactly once, letter by letter, blanks \
+included (line ends are taken care of); `replace_all` replaces it wherever it is. \
+Example: {\"path\": \"src/a.py\", \"old\": \"return a\\n\", \"new\": \"return a + 1\\n\"}";
 
-/// The arguments.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// The file, relative to the working directory.
+    /// The file, relative to the workspace.
     path: String,
-    /// The piece as the file holds it, with its indentation.
+    /// The text to replace, with as much around it as makes it the only one.
     old: String,
-    /// What stands in its place.
+    /// What to put in its place; empty deletes.
     new: String,
     /// Replace it wherever it is.
     #[serde(default)]
     replace_all: bool,
 }
 
-/// The tool.
-pub(super) struct Edit {
-    spec: ToolSpec,
-    files: Files,
+pub(super) fn writer(root: &Path) -> Writer {
+    let spec = ToolSpec::new("edit", Tier::Write, ABOUT)
+        .parameters::<Args>()
+        .exclusive(WORKSPACE)
+        .hint("file", "the file is called `path`")
+        .hint("old_string", "the text to replace is called `old`")
+        .hint("new_string", "what to put in its place is called `new`");
+    let root = root.to_owned();
+    files::writer(Edit { spec, root }, files::path_argument)
 }
 
-impl Edit {
-    pub(super) fn new(files: Files) -> Self {
-        let spec = ToolSpec::new("edit", Tier::Write, DESCRIPTION)
-            .parameters::<Args>()
-            .exclusive(WORKSPACE)
-            .hint("file", "the file is called `path`")
-            .hint("old_string", "the piece is called `old`")
-            .hint("new_string", "what stands in its place is called `new`");
-        Self { spec, files }
-    }
+struct Edit {
+    spec: ToolSpec,
+    root: PathBuf,
 }
 
 #[async_trait]
@@ -52,51 +53,126 @@ impl Tool for Edit {
         &self.spec
     }
 
-    fn summary(&self, arguments: &Value) -> String {
-        format!("edit {}", arguments["path"].as_str().unwrap_or_default())
-    }
-
     async fn call(&self, arguments: Value, context: &CallContext) -> Result<Output, ToolError> {
         let args: Args = self.spec.parse(arguments)?;
-        let workspace = self.files.workspace()?;
-        let (captured, text) = self.files.text(&workspace, &args.path)?;
-        let (text, count) = edited(&args, &text)?;
+        let path = &args.path;
+        let workspace = files::open(&self.root)?;
+        files::check_size(&workspace, path)?;
+        let captured = workspace.capture(path).map_err(files::unstaged)?;
+        let text = files::as_text(path, captured.bytes())?;
+        let Replaced { text, lines } = replaced(&text, &args)?;
         let mut set = ChangeSet::new(&workspace);
-        set.edit(&captured, text.into_bytes()).map_err(staged)?;
-        commit(set, context)?;
-        let said = format!("edited {}: {}", args.path, counted(count, "replacement"));
-        Ok(Output::text(said).with_details(json!({ "paths": [args.path], "replacements": count })))
+        let edited = set.edit(&captured, text.into_bytes());
+        edited.map_err(files::unstaged)?;
+        files::commit(set, context).await?;
+        let count = Count(lines.len(), "replacement");
+        let said = format!("edited {path}: {count}, at {}", files::places(&lines));
+        let details = files::details(&[path], json!({ "lines": lines }));
+        Ok(Output::text(said).with_details(details))
     }
 }
 
-/// The text with the piece replaced, and how often.
-fn edited(args: &Args, text: &str) -> Result<(String, usize), ToolError> {
-    let Args { path, old, new, .. } = args;
-    if old.is_empty() || old == new {
-        let why = "`old` is empty, or the same as `new`: there is nothing to replace";
-        return Err(ToolError::invalid_arguments(why));
+#[derive(Debug)]
+struct Replaced {
+    text: String,
+    /// The lines on which replacements begin, as they were.
+    lines: Vec<usize>,
+}
+
+fn replaced(text: &str, args: &Args) -> Result<Replaced, ToolError> {
+    let path = &args.path;
+    let wrong = |message: String| Err(ToolError::invalid_arguments(message));
+    if args.old.is_empty() {
+        return wrong("`old` is empty; use `write` to write a whole file".to_owned());
     }
-    // A model sees no line ends; those of the file stay.
-    let has_crlf = text.contains("\r\n") && !old.contains("\r\n");
-    let (old, new) = match has_crlf {
-        true => (old.replace('\n', "\r\n"), new.replace('\n', "\r\n")),
-        false => (old.clone(), new.clone()),
+    let text = Unified::new(text);
+    let old = Unified::new(&args.old).text;
+    if old == Unified::new(&args.new).text {
+        return wrong("`old` and `new` are the same".to_owned());
+    }
+    let all = occurrences(&text.text, &old);
+    let lines = |found: &[Range<usize>]| -> Vec<usize> {
+        let line = |place: &Range<usize>| files::line_at(&text.text, place.start);
+        found.iter().map(line).collect()
     };
-    let lines: Vec<String> = text
-        .match_indices(&old)
-        .map(|(at, _)| (text[..at].matches('\n').count() + 1).to_string())
-        .collect();
-    match lines.len() {
-        0 => Err(ToolError::not_found(format!(
-            "{path} does not hold `old`; read it, and give the piece letter by letter"
-        ))),
-        1 => Ok((text.replacen(&old, &new, 1), 1)),
-        count if args.replace_all => Ok((text.replace(&old, &new), count)),
-        count => Err(ToolError::ambiguous(format!(
-            "{path} holds `old` {count} times, on the lines {}; give more of what stands around the one that is \
-             meant, or `replace_all`",
-            lines.join(", ")
-        ))),
+    let found = match all.as_slice() {
+        [] => return Err(ToolError::not_found(not_there(path, &text.text, &old))),
+        [_] => all,
+        _ if args.replace_all => apart(all),
+        _ => {
+            return Err(ToolError::ambiguous(format!(
+                "`old` is in {path} {} times, at {}: take in more of what is around the one that is meant, or set \
+                 `replace_all`",
+                all.len(),
+                files::places(&lines(&all))
+            )));
+        }
+    };
+    Ok(Replaced {
+        lines: lines(&found),
+        text: put_in(&text, &found, &args.new),
+    })
+}
+
+/// All places of a text in another, those that overlap included.
+fn occurrences(text: &str, wanted: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text[from..].find(wanted) {
+        let start = from + at;
+        found.push(start..start + wanted.len());
+        let step = text[start..].chars().next().map_or(1, char::len_utf8);
+        from = start + step;
+    }
+    found
+}
+
+/// Those that do not overlap, the first first.
+fn apart(all: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    let mut end = 0;
+    let mut is_apart = |place: &Range<usize>| {
+        let apart = place.start >= end;
+        if apart {
+            end = place.end;
+        }
+        apart
+    };
+    all.into_iter().filter(|place| is_apart(place)).collect()
+}
+
+fn put_in(text: &Unified<'_>, places: &[Range<usize>], new: &str) -> String {
+    let source = text.source();
+    let mut result = String::new();
+    let mut from = 0;
+    for place in places {
+        result.push_str(&source[from..text.original(place.start)]);
+        result.push_str(&text.ended_like(place.start, new));
+        from = text.original(place.end);
+    }
+    result.push_str(&source[from..]);
+    result
+}
+
+/// That the text is not there, and where one is that differs in blanks only.
+fn not_there(path: &str, text: &str, old: &str) -> String {
+    let trimmed = |text: &str| -> Vec<String> {
+        let squeeze = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.trim().lines().map(squeeze).collect()
+    };
+    let wanted = trimmed(old);
+    let lines: Vec<&str> = text.lines().collect();
+    let fits = |at: &usize| {
+        let window = lines[*at..].iter().take(wanted.len());
+        let found = window.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        !wanted.is_empty() && found.eq(wanted.iter().cloned())
+    };
+    let near: Vec<usize> = (0..lines.len()).filter(fits).map(|at| at + 1).collect();
+    match near.is_empty() {
+        true => format!("`old` is not in {path}; read the file, and copy the text as it is there"),
+        false => format!(
+            "`old` is not in {path}, but for its blanks it is at {}: copy it as it is there",
+            files::places(&near)
+        ),
     }
 }
 
@@ -111,20 +187,53 @@ mod tests {
             new: new.to_owned(),
             replace_all,
         };
-        let edited = edited(&args, text);
-        edited.map(|(text, _)| text).map_err(|error| error.message)
+        let replaced = replaced(text, &args).map_err(|error| error.message)?;
+        Ok(replaced.text)
     }
 
     #[test]
-    fn a_piece_is_replaced_where_it_is_meant() {
-        assert_eq!(edit("a b", "b", "c", false), Ok("a c".to_owned()));
-        assert_eq!(edit("b\nb", "b", "c", true), Ok("c\nc".to_owned()));
-        assert_eq!(
-            edit("a\r\nb\r\n", "a\nb", "x\ny", false),
-            Ok("x\r\ny\r\n".to_owned())
-        );
-        let twice = edit("b\n\nb", "b", "c", false).unwrap_err();
-        assert!(twice.contains("2 times, on the lines 1, 3"), "{twice}");
-        assert!(edit("a", "b", "c", false).is_err() && edit("a", "a", "a", false).is_err());
+    fn one_place_or_all() {
+        let rows: [(&str, &str, &str, bool, &str); 7] = [
+            ("a b c", "b", "x", false, "a x c"),
+            ("a b c", " b", "", false, "a c"),
+            ("a a a", "a", "aa", true, "aa aa aa"),
+            ("aaa", "aa", "b", true, "ba"),
+            (
+                "one\r\ntwo\r\nthree\r\n",
+                "one\ntwo\n",
+                "1\n2\n3\n",
+                false,
+                "1\r\n2\r\n3\r\nthree\r\n",
+            ),
+            ("one\ntwo\n", "one\r\ntwo", "1\r\n2", false, "1\n2\n"),
+            ("\u{feff}a\r\nb", "b", "c\nd", false, "\u{feff}a\r\nc\r\nd"),
+        ];
+        for (text, old, new, all, expected) in rows {
+            assert_eq!(
+                edit(text, old, new, all).as_deref(),
+                Ok(expected),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_says_why() {
+        let rows = [
+            ("a\nb\na\n", "a", "`old` is in a 2 times, at lines 1 and 3"),
+            ("aaa", "aa", "`old` is in a 2 times, at lines 1 and 1"),
+            ("a", "", "`old` is empty"),
+            ("a", "new", "`old` and `new` are the same"),
+            (
+                "if x:\n\treturn  1\n",
+                "if x:\n    return 1\n",
+                "but for its blanks it is at line 1",
+            ),
+            ("a", "b", "`old` is not in a; read the file"),
+        ];
+        for (text, old, why) in rows {
+            let error = edit(text, old, "new", false).expect_err(old);
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

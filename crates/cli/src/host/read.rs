@@ -1,57 +1,54 @@
-//! `read`: a file, with the numbers of its lines.
+//! `read`: a file, its lines numbered.
 
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use terret::lsp::Supervisor;
 use terret::tiers::{CallContext, Output, Tier, Tool, ToolError, ToolSpec, async_trait, bound};
 
-use super::files::Files;
+use super::{Warm, files};
 
-const DESCRIPTION: &str = "\
-Reads a text file (a tool of this host's own). Returns its lines, each behind its number and a tab. \
-Example: {\"path\": \"src/cart.rs\", \"offset\": 100, \"limit\": 50}";
+const ABOUT: &str = "\
+Host tool: reads a text file of the workspace, its lines numbered. Long files come in parts: the last line says how to \
+go on. Example: {\"path\": \"src/main.rs\", \"offset\": 120, \"limit\": 80}";
 
-/// How many lines are read if nothing is said.
+/// How many lines are shown if nothing is said, and at most.
 const LINES: usize = 2000;
-/// How much is shown at once.
-const TEXT: bound::Bounds = bound::Bounds::new(60_000, LINES);
-/// How many characters of a line are shown.
+/// How much text is shown, in bytes.
+const BYTES: usize = 60_000;
+/// How much of a line is shown, in characters.
 const LINE: usize = 2000;
 
-/// The arguments.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// The file, relative to the working directory.
+    /// The file, relative to the workspace.
     path: String,
-    /// The line to begin with, from 1; the first if it is left out.
-    #[serde(default)]
-    offset: Option<usize>,
-    /// How many lines; 2,000 if it is left out.
-    #[serde(default)]
-    limit: Option<usize>,
+    /// The first line to show, from 1; 1 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    offset: Option<u32>,
+    /// How many lines to show; at most 2,000, and 2,000 when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u32>,
 }
 
-/// The tool.
 pub(super) struct Read {
     spec: ToolSpec,
-    files: Files,
-    /// What is told of files that are read, so that it knows what is wrong with them before they are written.
-    servers: Arc<OnceLock<Supervisor>>,
+    root: PathBuf,
+    warm: Warm,
 }
 
 impl Read {
-    pub(super) fn new(files: Files, servers: Arc<OnceLock<Supervisor>>) -> Self {
-        let spec = ToolSpec::new("read", Tier::Read, DESCRIPTION)
+    pub(super) fn new(root: &Path, warm: Warm) -> Read {
+        let spec = ToolSpec::new("read", Tier::Read, ABOUT)
             .parameters::<Args>()
-            .hint("file", "the file is called `path`");
-        Self {
+            .hint("file", "the file is called `path`")
+            .hint("line", "the first line is called `offset`");
+        Read {
             spec,
-            files,
-            servers,
+            root: root.to_owned(),
+            warm,
         }
     }
 }
@@ -64,58 +61,91 @@ impl Tool for Read {
 
     async fn call(&self, arguments: Value, _: &CallContext) -> Result<Output, ToolError> {
         let args: Args = self.spec.parse(arguments)?;
-        let (_, text) = self.files.text(&self.files.workspace()?, &args.path)?;
-        if let Some(servers) = self.servers.get() {
-            servers.touch(&args.path);
-        }
-        let first = args.offset.unwrap_or(1).max(1);
-        let total = text.lines().count();
-        if first > total.max(1) {
-            let message = format!("{} has {total} lines; `offset` is {first}", args.path);
-            return Err(ToolError::not_found(message));
-        }
-        Ok(shown(&args.path, &text, first, args.limit.unwrap_or(LINES)))
+        let text = files::text(&files::open(&self.root)?, &args.path)?;
+        let from = args.offset.unwrap_or(1).max(1) as usize;
+        let limit = args.limit.map_or(LINES, |limit| limit as usize);
+        let shown = shown(&args.path, &text, from, limit.clamp(1, LINES))?;
+        self.warm.touch(Path::new(&args.path));
+        Ok(shown)
     }
 }
 
-fn shown(path: &str, text: &str, first: usize, limit: usize) -> Output {
-    let total = text.lines().count();
-    let lines = text.lines().enumerate().skip(first - 1).take(limit);
-    let mut numbered = String::new();
-    let mut last = first - 1;
-    for (index, line) in lines {
+fn shown(path: &str, text: &str, from: usize, limit: usize) -> Result<Output, ToolError> {
+    let lines: Vec<&str> = text.lines().collect();
+    let total = lines.len();
+    if total == 0 {
+        let details = json!({"path": path, "from": 0, "to": 0, "lines": 0});
+        return Ok(Output::text(format!("{path} is empty")).with_details(details));
+    }
+    if from > total {
+        let count = files::Count(total, "line");
+        return Err(ToolError::invalid_arguments(format!(
+            "`offset` is {from}, and {path} has {count}"
+        )));
+    }
+    let wanted = total.min(from - 1 + limit);
+    let width = wanted.to_string().len();
+    let mut shown = String::new();
+    let mut to = from - 1;
+    for line in &lines[from - 1..wanted] {
         let line = bound::line(&bound::sanitise(line), LINE);
-        numbered += &format!("{}\t{line}\n", index + 1);
-        last = index + 1;
-        if numbered.len() > 60_000 {
+        let row = format!("{:>width$}\t{line}\n", to + 1);
+        // One line is shown in any case, or nobody would get on.
+        if to >= from && shown.len() + row.len() > BYTES {
             break;
         }
+        shown.push_str(&row);
+        to += 1;
     }
-    let bounded = bound::head(&numbered, TEXT);
-    let mut output = bounded.text.trim_end().to_owned();
-    if last < total {
-        output += &format!("\n… {total} lines in all; go on with `offset` {}", last + 1);
+    if from > 1 || to < total {
+        let next = match to < total {
+            true => format!("; go on with `offset` {}", to + 1),
+            false => String::new(),
+        };
+        shown.push_str(&format!("lines {from} to {to} of {total}{next}\n"));
     }
-    if total == 0 {
-        output = "(empty)".to_owned();
-    }
-    Output::text(output)
-        .with_truncated(bounded.truncated() || last < total)
-        .with_details(json!({ "path": path, "first": first, "last": last, "lines": total }))
+    let details = json!({"path": path, "from": from, "to": to, "lines": total});
+    Ok(Output::text(shown)
+        .with_details(details)
+        .with_truncated(to < total))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn read(text: &str, from: usize, limit: usize) -> String {
+        match shown("a", text, from, limit) {
+            Ok(output) => output.to_text(),
+            Err(error) => error.message,
+        }
+    }
+
     #[test]
-    fn lines_are_numbered_and_bounded() {
-        let text = "one\ntwo\nthree\n";
-        assert_eq!(shown("a", text, 1, 9).to_text(), "1\tone\n2\ttwo\n3\tthree");
+    fn lines_are_numbered_and_parts_say_how_to_go_on() {
+        let text = "one\r\ntwo\n\nfour";
+        assert_eq!(read(text, 1, 9), "1\tone\n2\ttwo\n3\t\n4\tfour\n");
         assert_eq!(
-            shown("a", text, 2, 1).to_text(),
-            "2\ttwo\n… 3 lines in all; go on with `offset` 3"
+            read(text, 2, 2),
+            "2\ttwo\n3\t\nlines 2 to 3 of 4; go on with `offset` 4\n"
         );
-        assert_eq!(shown("a", "", 1, 9).to_text(), "(empty)");
+        assert_eq!(read(text, 4, 9), "4\tfour\nlines 4 to 4 of 4\n");
+        assert_eq!(read(text, 5, 9), "`offset` is 5, and a has 4 lines");
+        assert_eq!(read("", 1, 9), "a is empty");
+    }
+
+    #[test]
+    fn what_is_shown_is_bounded_and_gets_on() {
+        let text = format!("{}\n", "é".repeat(5000)).repeat(100);
+        let mut from = 1;
+        let mut parts = 0;
+        while from <= 100 {
+            let output = shown("a", &text, from, LINES).unwrap();
+            assert!(output.to_text().len() < BYTES + 5000);
+            from = 1 + output.details["to"].as_u64().unwrap() as usize;
+            parts += 1;
+        }
+        assert!(parts > 1);
+        assert!(read("\u{1b}[2J", 1, 9).starts_with("1\t␛[2J"));
     }
 }

@@ -1,43 +1,44 @@
-//! `write`: a file, new or anew.
+//! `write`: a whole file.
+
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use terret::changeset::ChangeSet;
-use terret::tiers::{CallContext, Output, Tier, Tool, ToolError, ToolSpec, WORKSPACE, async_trait};
+use terret::tiers::wrapper::Writer;
+use terret::tiers::{
+    CallContext, Output, Tier, Tool, ToolError, ToolSpec, WORKSPACE, async_trait, bound,
+};
 
-use super::files::{Files, commit, counted, staged};
+use super::files;
 
-const DESCRIPTION: &str = "\
-Writes a whole file, new or in place of what it held (a tool of this host's own). Folders that are missing are made. \
-Returns what was written, and what it has broken. \
-Example: {\"path\": \"src/cart.rs\", \"content\": \"pub fn total() {}\\n\"}";
+const ABOUT: &str = "\
+Host tool: writes a whole file of the workspace, and makes its folders. To change a part of a file use `edit`. \
+Example: {\"path\": \"src/greeting.py\", \"content\": \"HELLO = 'hello'\\n\"}";
 
-/// The arguments.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// The file, relative to the working directory.
+    /// The file, relative to the workspace; made if it is not there.
     path: String,
-    /// What it holds then.
+    /// All that is to be in it.
     content: String,
 }
 
-/// The tool.
-pub(super) struct Write {
-    spec: ToolSpec,
-    files: Files,
+pub(super) fn writer(root: &Path) -> Writer {
+    let spec = ToolSpec::new("write", Tier::Write, ABOUT)
+        .parameters::<Args>()
+        .exclusive(WORKSPACE)
+        .hint("file", "the file is called `path`")
+        .hint("text", "what to write is called `content`");
+    let root = root.to_owned();
+    files::writer(Write { spec, root }, files::path_argument)
 }
 
-impl Write {
-    pub(super) fn new(files: Files) -> Self {
-        let spec = ToolSpec::new("write", Tier::Write, DESCRIPTION)
-            .parameters::<Args>()
-            .exclusive(WORKSPACE)
-            .hint("file", "the file is called `path`")
-            .hint("text", "what it holds is called `content`");
-        Self { spec, files }
-    }
+struct Write {
+    spec: ToolSpec,
+    root: PathBuf,
 }
 
 #[async_trait]
@@ -47,23 +48,32 @@ impl Tool for Write {
     }
 
     fn summary(&self, arguments: &Value) -> String {
-        format!("write {}", arguments["path"].as_str().unwrap_or_default())
+        let text = |name: &str| arguments[name].as_str().unwrap_or_default();
+        let size = bound::size(text("content").len());
+        format!("write {size} to {}", text("path"))
     }
 
     async fn call(&self, arguments: Value, context: &CallContext) -> Result<Output, ToolError> {
         let Args { path, content } = self.spec.parse(arguments)?;
-        let workspace = self.files.workspace()?;
-        let lines = counted(content.lines().count(), "line");
+        let workspace = files::open(&self.root)?;
+        files::check_size(&workspace, &path)?;
         let mut set = ChangeSet::new(&workspace);
-        let said = if self.files.exists(&path) {
-            let captured = workspace.capture(&path).map_err(staged)?;
-            set.edit(&captured, content.into_bytes()).map_err(staged)?;
-            format!("wrote {path}: {lines}")
-        } else {
-            set.create(&path, content.into_bytes()).map_err(staged)?;
-            format!("wrote {path}, which is new: {lines}")
+        let size = bound::size(content.len());
+        let is_new = !set.exists(&path).map_err(files::unstaged)?;
+        let content = content.into_bytes();
+        let staged = match is_new {
+            true => set.create(&path, content),
+            false => set.write(&path, content),
         };
-        commit(set, context)?;
-        Ok(Output::text(said).with_details(json!({ "paths": [path] })))
+        staged.map_err(files::unstaged)?;
+        let is_same = set.is_empty();
+        files::commit(set, context).await?;
+        let said = match (is_new, is_same) {
+            (true, _) => format!("created {path} ({size})"),
+            (_, true) => format!("{path} is unchanged: that was its content already"),
+            _ => format!("wrote {path} ({size})"),
+        };
+        let details = files::details(&[&path], json!({ "created": is_new }));
+        Ok(Output::text(said).with_details(details))
     }
 }
