@@ -119,6 +119,23 @@ pub struct LanguageData {
     /// Expressions that must be grouped beside some tokens although the grammar takes them bare.
     #[serde(default)]
     pub grouped: Vec<Grouped>,
+    /// Where nodes may stand that the grammar takes elsewhere too.
+    #[serde(default)]
+    pub placed: Vec<Placed>,
+    /// Kinds of texts that stand behind the line that asks for them, such as the body of a heredoc:
+    /// they go and stay with it.
+    #[serde(default)]
+    pub heredocs: Vec<String>,
+    /// Kinds of nodes that must begin a line, each with a kind that they stand in there.
+    #[serde(default)]
+    pub at_margin: Vec<[String; 2]>,
+    /// Pairs of tokens between which there must be something.
+    #[serde(default)]
+    pub never_empty: Vec<[String; 2]>,
+    /// Kinds of nodes that never follow what they belong to on a later line (the arguments of a call),
+    /// although the grammar joins the lines.
+    #[serde(default)]
+    pub same_line: Vec<String>,
 }
 
 /// Kinds of expressions, and the tokens beside which they must be grouped.
@@ -137,6 +154,30 @@ pub struct Grouped {
     /// The kinds of nodes that must not begin with them.
     #[serde(default)]
     pub first_in: Vec<String>,
+    /// The kinds of nodes that must not have them as an operand. Where a file seems to have one so,
+    /// the grammar has misread it.
+    #[serde(default)]
+    pub operand_of: Vec<String>,
+    /// Whether the last operand of such an operator is what the node around it really has for an
+    /// operand, where the grammar has misread it.
+    #[serde(default)]
+    pub last_operand: bool,
+}
+
+/// Kinds of nodes, and where they may stand although the grammar takes them elsewhere too.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Placed {
+    /// The kinds, each with a space and a token behind it where it must hold that token.
+    pub kinds: Vec<String>,
+    /// What they stand in, besides the like of what they were taken from; absent where they may
+    /// stand in anything but `never_in`.
+    #[serde(default)]
+    pub only_in: Option<Vec<String>>,
+    /// What they never stand in.
+    #[serde(default)]
+    pub never_in: Vec<String>,
 }
 
 impl LanguageData {

@@ -24,7 +24,7 @@ mod data;
 mod shipped;
 mod source;
 
-pub use data::{Context, Example, ExampleCounts, Examples, Grouped, LanguageData};
+pub use data::{Context, Example, ExampleCounts, Examples, Grouped, LanguageData, Placed};
 pub use shipped::Shipped;
 pub use source::{Grammar, GrammarError, GrammarSource, NoGrammars};
 /// The runtime that the grammars are loaded into.

@@ -295,7 +295,14 @@ mod tests {
             let mut parser = tree_sitter::Parser::new();
             parser.set_language(grammar.language()).unwrap();
             let data = grammar.data();
-            let grouped = data.grouped.iter().flat_map(|rule| &rule.kinds);
+            let grouped = data.grouped.iter().flat_map(|rule| {
+                let around = rule.first_in.iter().chain(&rule.operand_of);
+                rule.kinds.iter().chain(around)
+            });
+            let placed = data.placed.iter().flat_map(|rule| {
+                let around = rule.only_in.iter().flatten().chain(&rule.never_in);
+                rule.kinds.iter().chain(around)
+            });
             let lists = [
                 &data.strings,
                 &data.containers,
@@ -306,10 +313,14 @@ mod tests {
                 &data.token_trees,
                 &data.open_lists,
                 &data.clauses,
+                &data.same_line,
+                &data.heredocs,
             ];
             let listed = lists.into_iter().chain(&data.alike).flatten();
             let caseless = data.caseless.iter().filter(|kind| !kind.ends_with('*'));
-            let kinds = listed.chain(caseless).chain(grouped);
+            let at_margin = data.at_margin.iter().flatten();
+            let placed = placed.chain(at_margin);
+            let kinds = listed.chain(caseless).chain(grouped).chain(placed);
             for kind in kinds {
                 let kind = kind.split(' ').next().unwrap_or_default();
                 assert_ne!(

@@ -8,6 +8,7 @@ mod doctor;
 mod edit;
 mod find;
 mod interrupt;
+mod lsp;
 mod session;
 mod terminal;
 mod tools;

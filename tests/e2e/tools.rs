@@ -19,22 +19,28 @@ fn names(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_surface_capped_at_read_holds_ast_grep_only() {
-    assert_eq!(names(&["--tier", "read"]), ["ast_grep"]);
+fn a_surface_capped_at_read_holds_what_changes_nothing() {
+    assert_eq!(names(&["--tier", "read"]), ["ast_grep", "lsp", "read"]);
     let table = terret(&Tree::new(""))
         .args(["tools", "--tier", "read"])
         .run()
         .success();
-    assert_eq!(table.stdout.lines().count(), 1, "{table}");
+    assert_eq!(table.stdout.lines().count(), 3, "{table}");
 }
 
 #[test]
 fn the_table() {
     let outcome = terret(&Tree::new("")).arg("tools").run().success();
     expect![[r#"
-        ast_edit  write  Rewrites code by its shape and stages the change; nothing is written until `resolve` accepts it.
-        ast_grep  read   Finds code by its shape, parsed, whatever its layout; never inside strings or comments.
-        resolve   write  Writes a change that `ast_edit` staged, or drops it.
+        apply_patch  write  Changes several files by one patch, all of them or none (a tool of this host's own).
+        ast_edit     write  Rewrites code by its shape and stages the change; nothing is written until `resolve` accepts it.
+        ast_grep     read   Finds code by its shape, parsed, whatever its layout; never inside strings or comments.
+        edit         write  Replaces a piece of a file (a tool of this host's own).
+        lsp          read   Asks the language server of a file about code, with types and across files.
+        lsp_rename   write  Renames a symbol everywhere by the language server of its file.
+        read         read   Reads a text file (a tool of this host's own).
+        resolve      write  Writes a change that `ast_edit` staged, or drops it.
+        write        write  Writes a whole file, new or in place of what it held (a tool of this host's own).
     "#]].assert_eq(&outcome.stdout);
 }
 
@@ -47,6 +53,24 @@ fn the_json() {
     assert!(outcome.json().is_array());
     expect![[r#"
         [
+          {
+            "name": "apply_patch",
+            "tier": "write",
+            "description": "Changes several files by one patch, all of them or none (a tool of this host's own). The patch is `*** Begin Patch`, then for each file `*** Add File: PATH` with lines that begin with `+`, `*** Delete File: PATH`, or `*** Update File: PATH` (with `*** Move to: PATH` behind it to rename it) and its hunks, each begun by `@@`, whose lines begin with a blank (context), `-` (goes) or `+` (comes); then `*** End Patch`. Returns what was changed, and what it has broken.",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "patch": {
+                  "type": "string",
+                  "description": "The patch, from `*** Begin Patch` to `*** End Patch`."
+                }
+              },
+              "required": [
+                "patch"
+              ],
+              "additionalProperties": false
+            }
+          },
           {
             "name": "ast_edit",
             "tier": "write",
@@ -141,6 +165,143 @@ fn the_json() {
             }
           },
           {
+            "name": "edit",
+            "tier": "write",
+            "description": "Replaces a piece of a file (a tool of this host's own). `old` has to be there exactly once, or name `replace_all`. Returns what was replaced, and what it has broken. Example: {\"path\": \"src/cart.rs\", \"old\": \"fn total(\", \"new\": \"fn sum(\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "path": {
+                  "type": "string",
+                  "description": "The file, relative to the working directory."
+                },
+                "old": {
+                  "type": "string",
+                  "description": "The piece as the file holds it, with its indentation."
+                },
+                "new": {
+                  "type": "string",
+                  "description": "What stands in its place."
+                },
+                "replace_all": {
+                  "type": "boolean",
+                  "description": "Replace it wherever it is."
+                }
+              },
+              "required": [
+                "path",
+                "old",
+                "new"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "lsp",
+            "tier": "read",
+            "description": "Asks the language server of a file about code, with types and across files. Where a symbol is declared or used, what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file, the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "action": {
+                  "type": "string",
+                  "description": "What to find out. `diagnostics`: What is wrong with `file`; `definition`: Where the symbol is declared; `type_definition`: Where the type of the symbol is declared; `implementation`: What implements the symbol; `references`: Where the symbol is used; `hover`: The signature and the documentation of the symbol; `symbols`: The symbols of `file`, or with `query` those of the workspace; `code_actions`: The quick fixes and refactorings that the server offers for the symbol; none is applied; `status`: Which servers run, and which cannot and why; `reload`: Restarts the servers of `file`, or all.",
+                  "enum": [
+                    "diagnostics",
+                    "definition",
+                    "type_definition",
+                    "implementation",
+                    "references",
+                    "hover",
+                    "symbols",
+                    "code_actions",
+                    "status",
+                    "reload"
+                  ]
+                },
+                "file": {
+                  "type": "string",
+                  "description": "The file, relative to the working directory."
+                },
+                "line": {
+                  "type": "integer",
+                  "description": "The line of the symbol in the file, from 1."
+                },
+                "symbol": {
+                  "type": "string",
+                  "description": "The symbol as that line spells it; `name#2` for the second of that name on the line."
+                },
+                "query": {
+                  "type": "string",
+                  "description": "For `symbols`: a part of the name of what is looked for in the whole workspace."
+                }
+              },
+              "required": [
+                "action"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "lsp_rename",
+            "tier": "write",
+            "description": "Renames a symbol everywhere by the language server of its file. Uses in other files, imports and modules are included, and nothing that is only spelled alike is. All of it is written, or nothing. The symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. Example: {\"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\", \"new_name\": \"sum\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "file": {
+                  "type": "string",
+                  "description": "The file, relative to the working directory."
+                },
+                "line": {
+                  "type": "integer",
+                  "description": "The line of the symbol in the file, from 1."
+                },
+                "symbol": {
+                  "type": "string",
+                  "description": "The symbol as that line spells it; `name#2` for the second of that name on the line."
+                },
+                "new_name": {
+                  "type": "string",
+                  "description": "What to call it."
+                }
+              },
+              "required": [
+                "file",
+                "line",
+                "symbol",
+                "new_name"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "read",
+            "tier": "read",
+            "description": "Reads a text file (a tool of this host's own). Returns its lines, each behind its number and a tab. Example: {\"path\": \"src/cart.rs\", \"offset\": 100, \"limit\": 50}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "path": {
+                  "type": "string",
+                  "description": "The file, relative to the working directory."
+                },
+                "offset": {
+                  "type": "integer",
+                  "description": "The line to begin with, from 1; the first if it is left out."
+                },
+                "limit": {
+                  "type": "integer",
+                  "description": "How many lines; 2,000 if it is left out."
+                }
+              },
+              "required": [
+                "path"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
             "name": "resolve",
             "tier": "write",
             "description": "Writes a change that `ast_edit` staged, or drops it. All files or none: if any of them is no longer as it was when the change was staged, nothing is written and the answer names the files; run `ast_edit` again then. Returns what was written. Example: {\"edit_id\": \"edit_1\", \"action\": \"accept\"}",
@@ -163,6 +324,29 @@ fn the_json() {
               "required": [
                 "edit_id",
                 "action"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "write",
+            "tier": "write",
+            "description": "Writes a whole file, new or in place of what it held (a tool of this host's own). Folders that are missing are made. Returns what was written, and what it has broken. Example: {\"path\": \"src/cart.rs\", \"content\": \"pub fn total() {}\\n\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "path": {
+                  "type": "string",
+                  "description": "The file, relative to the working directory."
+                },
+                "content": {
+                  "type": "string",
+                  "description": "What it holds then."
+                }
+              },
+              "required": [
+                "path",
+                "content"
               ],
               "additionalProperties": false
             }

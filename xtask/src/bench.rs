@@ -6,6 +6,7 @@
 
 mod bounds;
 pub(crate) mod corpora;
+mod lsp;
 mod measure;
 pub(crate) mod page;
 mod structural;
@@ -39,6 +40,8 @@ const SHORT_RUNS: usize = 4;
 pub(crate) enum Family {
     /// Searches by `ast_grep`, beside `ast-grep` and `rg` over the same trees
     Structural,
+    /// The tools over language servers, beside a bare client of the same servers
+    Lsp,
 }
 
 /// What to do with what is measured, or was.
@@ -113,6 +116,9 @@ pub(crate) fn run(
     runs: u16,
     then: Then,
 ) -> Result<Vec<String>> {
+    if family == Family::Lsp {
+        return lsp::run(workspace, then);
+    }
     match then {
         Then::Check => return check(workspace),
         Then::Redo => {
@@ -121,9 +127,7 @@ pub(crate) fn run(
         }
         _ => {}
     }
-    let suite = match family {
-        Family::Structural => structural::suite(workspace)?,
-    };
+    let suite = structural::suite(workspace)?;
     let outcome = Outcome {
         family,
         cores: std::thread::available_parallelism().map_or(0, usize::from),
@@ -153,14 +157,13 @@ pub(crate) fn run(
 /// What is wrong with the tables in docs: it measures nothing.
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<String>> {
     let mut problems = Vec::new();
-    for family in Family::value_variants() {
-        let outcome = read(workspace, *family)?;
-        problems.extend(bounds::rows(&outcome).into_iter().filter_map(|row| {
-            let missing = row.measured.is_none();
-            missing.then(|| format!("{PAGE}: nothing was measured for: {}", row.title()))
-        }));
-        problems.extend(page::problems(workspace, PAGE, &blocks(&outcome))?);
-    }
+    let outcome = read(workspace, Family::Structural)?;
+    problems.extend(bounds::rows(&outcome).into_iter().filter_map(|row| {
+        let missing = row.measured.is_none();
+        missing.then(|| format!("{PAGE}: nothing was measured for: {}", row.title()))
+    }));
+    problems.extend(page::problems(workspace, PAGE, &blocks(&outcome))?);
+    problems.extend(lsp::check(workspace)?);
     problems.extend(diff::check(workspace)?);
     Ok(problems)
 }

@@ -78,12 +78,12 @@ pub(crate) fn run(workspace: &Workspace, options: &Options) -> Result<(Totals, S
     Ok(totals(chosen.len(), &missing, options.require))
 }
 
-/// An absolute path: what is installed knows where it is.
 /// Where their programs are, to go in front of `PATH`.
 pub(crate) fn bin(workspace: &Workspace) -> Result<PathBuf> {
     Ok(folder(workspace)?.join("bin"))
 }
 
+/// An absolute path: what is installed knows where it is.
 fn folder(workspace: &Workspace) -> Result<PathBuf> {
     let folder = match std::env::var_os(FOLDER) {
         Some(folder) => std::path::absolute(folder).context(FOLDER)?,

@@ -39,6 +39,8 @@ pub(crate) enum Command {
     Session(SessionArgs),
     /// Show what is usable here, and how to get what is not
     Doctor(DoctorArgs),
+    /// Trust this workspace to run what it brings: its programs, its build scripts
+    Trust(TrustArgs),
 }
 
 #[derive(Debug, Args)]
@@ -80,8 +82,19 @@ pub(crate) struct SessionArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Trust it no more
+    #[arg(long)]
+    pub(crate) revoke: bool,
+
+    /// Show the folders that are trusted
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) list: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Print {grammars: [{language, compiled_in, feature}]}
+    /// Print {grammars: [{language, compiled_in, feature}], language_servers: [{id, name, root, problem}]}
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -24,7 +24,7 @@ pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
         json,
     } = args;
     let arguments = merged(arguments, pairs)?;
-    let run = host::run(workspace)?;
+    let run = host::run(workspace, host::IN_ONE_CALL)?;
     let surface = host::surface(&run, cap.tier);
     let request = run.request("1");
     let cancel = request.cancel().clone();

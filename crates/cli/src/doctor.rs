@@ -1,13 +1,15 @@
 //! `terret doctor`: what is usable here, and how to get what is not.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 use terret::grammars::{GrammarSource, Shipped};
+use terret::lsp::{Choice, Supervisor};
 
 use crate::args::DoctorArgs;
-use crate::out;
+use crate::{host, out};
 
 /// A language that Terret knows.
 struct Language<'a> {
@@ -17,7 +19,18 @@ struct Language<'a> {
     compiled_in: bool,
 }
 
-pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
+/// A language server, as it is for the workspace.
+struct Server {
+    id: String,
+    name: String,
+    /// The folder that it serves.
+    root: Option<String>,
+    /// What keeps it from that, with how to get it.
+    problem: Option<String>,
+}
+
+pub(crate) fn run(workspace: &Path, args: &DoctorArgs) -> Result<ExitCode> {
+    let servers = servers(workspace)?;
     let compiled_in = Shipped.ids();
     let languages: Vec<Language<'_>> = Shipped::known()
         .into_iter()
@@ -28,14 +41,62 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode> {
         })
         .collect();
     if args.json {
-        out::json(&details(&languages))?;
+        out::json(&details(&languages, &servers))?;
     } else {
-        out::text(&report(&languages))?;
+        out::text(&(report(&languages) + &report_servers(&servers)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn details(languages: &[Language<'_>]) -> Value {
+/// The servers whose projects are in the workspace's folder, and how many are known.
+fn servers(workspace: &Path) -> Result<(Vec<Server>, usize)> {
+    let Some(options) = host::lsp(workspace, host::IN_ONE_CALL)? else {
+        return Ok((Vec::new(), 0));
+    };
+    let supervisor = Supervisor::new(workspace, options);
+    let all = host::runtime()?.block_on(supervisor.survey());
+    let here = all.iter().filter(|choice| {
+        // What has no marker is for any workspace, and tells something only where it is there.
+        let is_marked = !choice.entry().spec().markers.is_empty() && choice.marked().is_some();
+        is_marked || choice.problem().is_none()
+    });
+    let one = |choice: &Choice| Server {
+        id: choice.entry().id().to_owned(),
+        name: choice.entry().spec().name.clone(),
+        root: choice.root().map(|root| root.display().to_string()),
+        problem: choice.problem().map(str::to_owned),
+    };
+    Ok((here.map(one).collect(), all.len()))
+}
+
+fn report_servers((servers, known): &(Vec<Server>, usize)) -> String {
+    let mut text = match (servers.len(), known) {
+        (_, 0) => return "language servers: switched off by terret.toml\n".to_owned(),
+        (0, known) => {
+            format!("language servers: none of the {known} that are known is for this folder\n")
+        }
+        (here, known) => {
+            format!("language servers: {here} of {known} that are known are for this folder\n")
+        }
+    };
+    for Server {
+        id,
+        name,
+        root,
+        problem,
+    } in servers
+    {
+        let said = match (root, problem) {
+            (_, Some(problem)) => problem.clone(),
+            (Some(root), None) => format!("usable, for {root}"),
+            (None, None) => "usable".to_owned(),
+        };
+        text.push_str(&format!("  {id} ({name}): {said}\n"));
+    }
+    text
+}
+
+fn details(languages: &[Language<'_>], (servers, _): &(Vec<Server>, usize)) -> Value {
     let one = |language: &Language<'_>| {
         json!({
             "language": language.id,
@@ -43,7 +104,18 @@ fn details(languages: &[Language<'_>]) -> Value {
             "feature": language.feature,
         })
     };
-    json!({ "grammars": languages.iter().map(one).collect::<Vec<_>>() })
+    let server = |server: &Server| {
+        json!({
+            "id": server.id,
+            "name": server.name,
+            "root": server.root,
+            "problem": server.problem,
+        })
+    };
+    json!({
+        "grammars": languages.iter().map(one).collect::<Vec<_>>(),
+        "language_servers": servers.iter().map(server).collect::<Vec<_>>(),
+    })
 }
 
 fn report(languages: &[Language<'_>]) -> String {

@@ -4,6 +4,7 @@
 
 mod args;
 mod call;
+mod config;
 mod doctor;
 mod exit;
 mod host;
@@ -15,6 +16,7 @@ mod reply;
 mod session;
 mod signals;
 mod tools;
+mod trust;
 
 use std::process::ExitCode;
 
@@ -31,7 +33,12 @@ fn main() -> ExitCode {
         Command::Session(args) => {
             host::workspace(cli.directory).and_then(|at| session::run(at, &args))
         }
-        Command::Doctor(args) => doctor::run(&args),
+        Command::Doctor(args) => {
+            host::workspace(cli.directory).and_then(|at| doctor::run(&at, &args))
+        }
+        Command::Trust(args) => {
+            host::workspace(cli.directory).and_then(|at| trust::run(&at, &args))
+        }
     };
     exit::of(done)
 }

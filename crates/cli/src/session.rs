@@ -28,7 +28,7 @@ pub(crate) fn run(workspace: PathBuf, args: &SessionArgs) -> Result<ExitCode> {
     if std::io::stdin().is_terminal() {
         return Err(Usage(AT_A_TERMINAL.to_owned()).into());
     }
-    let run = host::run(workspace)?;
+    let run = host::run(workspace, host::IN_A_SESSION)?;
     let surface = host::surface(&run, args.cap.tier);
     host::runtime()?.block_on(serve(run, surface))?;
     Ok(ExitCode::SUCCESS)

@@ -11,7 +11,7 @@ use crate::args::ToolsArgs;
 use crate::{host, out, paint};
 
 pub(crate) fn run(workspace: PathBuf, args: &ToolsArgs) -> Result<ExitCode> {
-    let run = host::run(workspace)?;
+    let run = host::run(workspace, host::IN_A_SESSION)?;
     let surface = host::surface(&run, args.cap.tier);
     if args.json {
         out::json(&Value::Array(surface.specs().map(described).collect()))?;

@@ -78,6 +78,13 @@ impl Child {
         self.id
     }
 
+    /// How many bytes of memory it and what it has started hold together, as far as they are in its session: pages that they
+    /// share are counted for each. Absent where the system does not tell (`/proc` of Linux does), or it has ended.
+    #[must_use]
+    pub fn memory(&self) -> Option<u64> {
+        self.exit().is_none().then(|| session_memory(self.id))?
+    }
+
     /// Its standard input, once, if it is [piped](crate::Input::Piped). Dropping what this gives closes it.
     pub fn take_stdin(&mut self) -> Option<Stdin> {
         let taken = std::mem::replace(&mut self.input_taken, true);
@@ -436,4 +443,20 @@ impl AsyncRead for Stdout {
     ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.0).poll_read(context, buffer)
     }
+}
+/// The resident memory of the processes of a session, in bytes.
+fn session_memory(session: u32) -> Option<u64> {
+    let pages = std::fs::read_dir("/proc").ok()?.filter_map(|entry| {
+        let stat = std::fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
+        // The name of the program comes in parentheses, and may hold anything.
+        let (_, fields) = stat.rsplit_once(')')?;
+        let mut fields = fields.split_ascii_whitespace();
+        // `state ppid pgrp session`, and the resident pages eighteen fields on (proc_pid_stat(5)).
+        let is_of = fields.nth(3)?.parse() == Ok(session);
+        let pages: u64 = fields.nth(17)?.parse().ok()?;
+        is_of.then_some(pages)
+    });
+    let pages: u64 = pages.sum();
+    let size = u64::try_from(rustix::param::page_size()).ok()?;
+    (pages > 0).then(|| pages * size)
 }

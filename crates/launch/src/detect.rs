@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::candidate::{Candidate, Marker, MarkerKind, Probe, Program, WorkspaceRoot};
@@ -46,12 +47,26 @@ pub struct Detector {
     workspace: PathBuf,
     environment: Environment,
     trust: Trust,
+    /// A digest of the environment: in another one a probe may go otherwise.
+    digest: u64,
+    findings: Findings,
+}
+
+/// What detectors remember: the names in folders, and how probes went. A host that makes many detectors gives them one.
+/// Cheap to clone; a clone is the same memory.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    found: Arc<Found>,
+}
+
+#[derive(Debug, Default)]
+struct Found {
     listings: Mutex<Listings>,
     probes: Mutex<HashMap<Probed, Result<(), String>>>,
 }
 
-/// What a probe was run on.
-type Probed = (PathBuf, Option<SystemTime>, Probe, PathBuf);
+/// What a probe was run on: the program and when it changed, the arguments, the folder, and a digest of the environment.
+type Probed = (PathBuf, Option<SystemTime>, Probe, PathBuf, u64);
 
 /// How many outcomes of probes are remembered.
 const MOST_PROBES: usize = 1024;
@@ -197,12 +212,14 @@ impl Detector {
     /// For a workspace, and with the `PATH` and `HOME` of an environment. Trusted.
     #[must_use]
     pub fn new(workspace: impl Into<PathBuf>, environment: Environment) -> Self {
+        let mut hasher = DefaultHasher::new();
+        environment.hash(&mut hasher);
         Self {
             workspace: workspace.into(),
             environment,
             trust: Trust::default(),
-            listings: Mutex::default(),
-            probes: Mutex::default(),
+            digest: hasher.finish(),
+            findings: Findings::default(),
         }
     }
 
@@ -213,17 +230,24 @@ impl Detector {
         self
     }
 
+    /// Remembers what it finds together with the other detectors that have these findings.
+    #[must_use]
+    pub fn findings(mut self, findings: Findings) -> Self {
+        self.findings = findings;
+        self
+    }
+
     /// Forgets what was found, and how probes went.
     pub fn reload(&self) {
-        lock(&self.listings).clear();
-        lock(&self.probes).clear();
+        lock(&self.findings.found.listings).clear();
+        lock(&self.findings.found.probes).clear();
     }
 
     /// What there is of a candidate for a file or folder, by its path in the workspace or an absolute one. Starts
     /// nothing: of its probe it tells what is remembered.
     #[must_use]
     pub fn detect(&self, candidate: &Candidate, at: impl AsRef<Path>) -> Detection {
-        let mut listings = lock(&self.listings);
+        let mut listings = lock(&self.findings.found.listings);
         let (detection, _) = self.look(&mut listings.look(), candidate, at.as_ref());
         detection
     }
@@ -235,7 +259,7 @@ impl Detector {
         candidates: impl IntoIterator<Item = &'a Candidate>,
         at: impl AsRef<Path>,
     ) -> Vec<Detection> {
-        let mut listings = lock(&self.listings);
+        let mut listings = lock(&self.findings.found.listings);
         let mut look = listings.look();
         let candidates = candidates.into_iter();
         let detect = |candidate| self.look(&mut look, candidate, at.as_ref()).0;
@@ -253,7 +277,7 @@ impl Detector {
     /// Outside of a tokio runtime with I/O and time.
     pub async fn check(&self, candidate: &Candidate, at: impl AsRef<Path>) -> Detection {
         let look = || {
-            let mut listings = lock(&self.listings);
+            let mut listings = lock(&self.findings.found.listings);
             self.look(&mut listings.look(), candidate, at.as_ref())
         };
         for _ in 0..MOST_PROGRAMS {
@@ -262,7 +286,7 @@ impl Detector {
                 return detection;
             };
             let outcome = self.probe(&probed).await;
-            let mut probes = lock(&self.probes);
+            let mut probes = lock(&self.findings.found.probes);
             if probes.len() >= MOST_PROBES {
                 probes.clear();
             }
@@ -271,7 +295,7 @@ impl Detector {
         look().0
     }
 
-    async fn probe(&self, (program, _, probe, cwd): &Probed) -> Result<(), String> {
+    async fn probe(&self, (program, _, probe, cwd, _): &Probed) -> Result<(), String> {
         let Probe { args, says, time } = probe;
         let command = Command::new(program, cwd, &self.environment)
             .args(args)
@@ -424,8 +448,8 @@ impl Detector {
                 let changed = fs::metadata(&found)
                     .and_then(|metadata| metadata.modified())
                     .ok();
-                let probed = (found, changed, probe.clone(), cwd.to_owned());
-                match lock(&self.probes).get(&probed) {
+                let probed = (found, changed, probe.clone(), cwd.to_owned(), self.digest);
+                match lock(&self.findings.found.probes).get(&probed) {
                     Some(Ok(())) => return (Ok(probed.0), None),
                     Some(Err(why)) => {
                         let why = why.clone();

@@ -108,7 +108,7 @@ mod trust;
 pub use candidate::{BadMarker, Candidate, Marker, Probe, Program, WorkspaceRoot};
 pub use child::{Child, Ladder, Rung, Stdin, Stdout, Stopped};
 pub use command::{Command, Input, Output};
-pub use detect::{Detection, Detector, Usable};
+pub use detect::{Detection, Detector, Findings, Usable};
 pub use enclosure::{Enclosure, Flag, Host, Prefix};
 pub use environment::Environment;
 pub use error::{Error, ErrorKind};

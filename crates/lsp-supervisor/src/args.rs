@@ -8,13 +8,16 @@ use terret_tiers::ToolError;
 
 use crate::ops::{Op, Question, Target};
 
+/// What is said for a file where all of the project is meant.
+const PROJECT: &str = "*";
+
 /// The arguments of `lsp`.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LspArgs {
     /// What to find out.
     pub action: Action,
-    /// The file, relative to the working directory.
+    /// The file, relative to the working directory. With `diagnostics` also `*`: the whole project, by its own checkers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line of the symbol in the file, from 1.
@@ -56,7 +59,7 @@ impl RenameArgs {
 #[schemars(inline)]
 #[non_exhaustive]
 pub enum Action {
-    /// What is wrong with `file`.
+    /// What is wrong with `file`, or with the whole project.
     Diagnostics,
     /// Where the symbol is declared.
     Definition,
@@ -70,6 +73,8 @@ pub enum Action {
     Hover,
     /// The symbols of `file`, or with `query` those of the workspace.
     Symbols,
+    /// The quick fixes and refactorings that the server offers for the symbol; none is applied.
+    CodeActions,
     /// Which servers run, and which cannot and why.
     Status,
     /// Restarts the servers of `file`, or all.
@@ -79,6 +84,9 @@ pub enum Action {
 impl LspArgs {
     /// What they ask for.
     pub(crate) fn op(self, workspace: &Path) -> Result<Op, ToolError> {
+        if self.action == Action::Diagnostics && self.file.as_deref() == Some(PROJECT) {
+            return Ok(Op::Check);
+        }
         let file = self.file.as_deref().map(|file| workspace.join(file));
         let question = match self.action {
             Action::Definition => Question::Definition,
@@ -86,6 +94,10 @@ impl LspArgs {
             Action::Implementation => Question::Implementation,
             Action::References => Question::References,
             Action::Hover => Question::Hover,
+            Action::CodeActions => {
+                let target = target(file, self.line, self.symbol)?;
+                return Ok(Op::Actions { target });
+            }
             Action::Status => return Ok(Op::Status { file }),
             Action::Reload => return Ok(Op::Reload { file }),
             Action::Diagnostics => {

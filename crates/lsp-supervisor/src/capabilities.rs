@@ -6,8 +6,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::catalog::{Entry, Proof};
+use crate::client::FileEvent;
 use crate::position::Encoding;
 use crate::uri;
+use crate::watched::Watched;
 
 /// The parameters of `initialize`.
 ///
@@ -124,7 +126,11 @@ pub(crate) struct Offered {
     at_start: Value,
     /// What was registered since, by its id.
     registered: HashMap<String, (String, Value)>,
+    /// The registrations of files to watch, by their id.
+    watched: HashMap<String, Watched>,
 }
+
+const WATCH: &str = "workspace/didChangeWatchedFiles";
 
 impl Offered {
     pub(crate) fn at_start(&mut self, capabilities: Value) {
@@ -145,6 +151,9 @@ impl Offered {
         for item in params["registrations"].as_array().into_iter().flatten() {
             if let (Some(id), Some(method)) = (item["id"].as_str(), item["method"].as_str()) {
                 let options = item["registerOptions"].clone();
+                if method == WATCH {
+                    self.watched.insert(id.to_owned(), Watched::read(&options));
+                }
                 self.registered
                     .insert(id.to_owned(), (method.to_owned(), options));
             }
@@ -157,6 +166,7 @@ impl Offered {
         for item in items.into_iter().filter_map(Value::as_array).flatten() {
             if let Some(id) = item["id"].as_str() {
                 self.registered.remove(id);
+                self.watched.remove(id);
             }
         }
     }
@@ -174,6 +184,12 @@ impl Offered {
         let (_, member) = PROVIDERS.iter().find(|(known, _)| *known == method)?;
         let options = self.at_start.get(member)?;
         (!matches!(options, Value::Null | Value::Bool(false))).then_some(options)
+    }
+
+    /// Whether it wants to hear of a change of a file: of all, unless it has registered which.
+    pub(crate) fn watches(&self, path: &Path, event: FileEvent) -> bool {
+        let mut watched = self.watched.values();
+        self.watched.is_empty() || watched.any(|watched| watched.wants(path, event))
     }
 
     /// All that it offers of what may be asked.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -129,9 +129,6 @@ pub struct ServerSpec {
     pub accept: Vec<String>,
     /// How it tells what is wrong.
     pub diagnostics: DiagnosticsSpec,
-    /// What checks a whole project.
-    #[serde(default)]
-    pub check: Option<CheckSpec>,
 }
 
 /// How it is known that a server has said all about a version of a document.
@@ -144,12 +141,15 @@ pub struct DiagnosticsSpec {
     /// What tells that it has read the project: before that, its answers are empty.
     #[serde(default)]
     pub ready: Ready,
+    /// How long it may tell of no work until it is taken to have read its project, in milliseconds; 250 if it does not say.
+    #[serde(default = "quiet")]
+    pub quiet_ms: u64,
+    /// A question waits in the server itself until it has read what the answer needs, so that it can be asked at once.
+    #[serde(default)]
+    pub answers_wait: bool,
     /// Whether what it pushes names the version.
     #[serde(default)]
     pub versioned: bool,
-    /// How often it pushes for one version.
-    #[serde(default = "one")]
-    pub passes: u32,
     /// How long it may be silent before what it pushed last is all, in milliseconds.
     #[serde(default = "settle")]
     pub settle_ms: u64,
@@ -162,13 +162,24 @@ pub struct DiagnosticsSpec {
     /// Who says what that check finds.
     #[serde(default)]
     pub check_sources: Vec<String>,
-    /// It looks at other documents again only when they change.
+    /// What makes it say how other open documents fare after a change, where it does not by itself.
     #[serde(default)]
-    pub touch_dependents: bool,
+    pub dependents: Option<Dependents>,
 }
 
-fn one() -> u32 {
-    1
+/// What makes a server say how other open documents fare after a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Dependents {
+    /// It looks at a document again only when that changes: each is sent again as it is.
+    Touch,
+    /// It builds again what includes a file that was saved, and pushes that.
+    Include,
+}
+
+fn quiet() -> u64 {
+    250
 }
 
 fn settle() -> u64 {
@@ -202,20 +213,6 @@ pub enum Ready {
     Progress,
     /// rust-analyzer's own notification.
     ServerStatus,
-}
-
-/// The command that checks a whole project.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct CheckSpec {
-    /// The program.
-    pub program: String,
-    /// What it is started with.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// How its output is read.
-    pub format: String,
 }
 
 impl ServerSpec {
@@ -368,9 +365,16 @@ impl Entry {
 /// assert!(error.to_string().starts_with("the language server `gopls`: unknown field `setings`"));
 /// # Ok::<_, terret_lsp_supervisor::catalog::BadServer>(())
 /// ```
+///
+/// Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Catalog {
-    entries: Vec<Entry>,
+    known: Arc<Known>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    entries: Vec<Arc<Entry>>,
     /// What each was made of, so that it can be changed.
     tables: BTreeMap<String, toml::Table>,
 }
@@ -397,21 +401,20 @@ impl Catalog {
     #[must_use]
     pub fn empty() -> Self {
         Self {
-            entries: Vec::new(),
-            tables: BTreeMap::new(),
+            known: Arc::default(),
         }
     }
 
     /// All of them.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.known.entries
     }
 
     /// The one of this id.
     #[must_use]
-    pub fn get(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.id == id)
+    pub fn get(&self, id: &str) -> Option<&Arc<Entry>> {
+        self.known.entries.iter().find(|entry| entry.id == id)
     }
 
     /// Changes the entry of this id, or adds one: the text is TOML as in `servers/`. Of a table that is there already what
@@ -435,32 +438,34 @@ impl Catalog {
     ///
     /// As [`change`](Self::change).
     pub fn change_table(&mut self, id: &str, table: toml::Table) -> Result<(), BadServer> {
-        let mut whole = self.tables.get(id).cloned().unwrap_or_default();
+        let mut whole = self.known.tables.get(id).cloned().unwrap_or_default();
         merge(&mut whole, table);
         let spec = ServerSpec::deserialize(whole.clone()).map_err(|error| BadServer {
             id: id.to_owned(),
             why: error.message().to_owned(),
         })?;
-        let entry = Entry::new(id, spec)?;
-        match self.entries.iter_mut().find(|entry| entry.id == id) {
+        let entry = Arc::new(Entry::new(id, spec)?);
+        let known = Arc::make_mut(&mut self.known);
+        match known.entries.iter_mut().find(|entry| entry.id == id) {
             Some(old) => *old = entry,
-            None => self.entries.push(entry),
+            None => known.entries.push(entry),
         }
-        self.tables.insert(id.to_owned(), whole);
+        known.tables.insert(id.to_owned(), whole);
         Ok(())
     }
 
     /// Takes an entry out. Says whether there was one.
     pub fn disable(&mut self, id: &str) -> bool {
-        let before = self.entries.len();
-        self.entries.retain(|entry| entry.id != id);
-        self.entries.len() < before
+        let entries = &mut Arc::make_mut(&mut self.known).entries;
+        let before = entries.len();
+        entries.retain(|entry| entry.id != id);
+        entries.len() < before
     }
 
     /// The servers that are for a file of this name.
-    pub fn for_file(&self, file_name: &str) -> impl Iterator<Item = &Entry> {
-        let is_for = move |entry: &&Entry| entry.spec.language_id(file_name).is_some();
-        self.entries.iter().filter(is_for)
+    pub fn for_file(&self, file_name: &str) -> impl Iterator<Item = &Arc<Entry>> {
+        let is_for = move |entry: &&Arc<Entry>| entry.spec.language_id(file_name).is_some();
+        self.known.entries.iter().filter(is_for)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -13,8 +14,8 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::capabilities;
-use crate::catalog::{Entry, Ready};
-use crate::documents::{self, Documents, Open, Seen};
+use crate::catalog::{Entry, Proof, Ready};
+use crate::documents::{self, Documents, Open, Seen, Told};
 use crate::error::{Error, ErrorKind};
 use crate::inbound::{Heard, Inbound, State};
 use crate::position::Encoding;
@@ -37,8 +38,6 @@ const AGAIN: [Duration; 4] = [
 const SHUTDOWN: Duration = Duration::from_secs(2);
 /// How long a server that tells of its work has to begin with it.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long it has to tell of none until it is ready.
-const QUIET: Duration = Duration::from_millis(250);
 
 /// A connection to an initialized server.
 #[derive(Debug)]
@@ -52,6 +51,8 @@ pub(crate) struct Client {
     version: Option<String>,
     encoding: Encoding,
     started: Instant,
+    /// Whether it has read its project once.
+    was_ready: AtomicBool,
     documents: Mutex<Documents>,
 }
 
@@ -61,12 +62,6 @@ pub(crate) enum FileEvent {
     Created = 1,
     Changed = 2,
     Deleted = 3,
-}
-
-/// How much work a server has told of by some time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    begun: u64,
 }
 
 impl Client {
@@ -106,6 +101,7 @@ impl Client {
             _ => not_started(error.to_string()),
         })?;
         let mut state = heard.state();
+        state.check.clone_from(&spec.diagnostics.check);
         state.offered.at_start(answer["capabilities"].clone());
         let encoding = state.offered.encoding(&answer);
         drop(state);
@@ -116,6 +112,7 @@ impl Client {
             version: text("version").filter(|version| version.len() < 60),
             root: root.to_owned(),
             started: Instant::now(),
+            was_ready: AtomicBool::new(false),
             documents: Mutex::default(),
             encoding,
             entry,
@@ -152,6 +149,29 @@ impl Client {
         &self.heard
     }
 
+    /// Whether it has to be asked what is wrong with a document, and does not tell by itself.
+    pub(crate) fn is_asked(&self) -> bool {
+        match self.entry.spec().diagnostics.proof {
+            Proof::Pull => self.offers("textDocument/diagnostic"),
+            Proof::Tsserver => true,
+            _ => false,
+        }
+    }
+
+    /// How often it has pushed something for each file.
+    pub(crate) fn pushes(&self) -> HashMap<PathBuf, u64> {
+        let state = self.heard.state();
+        let all = state.published.iter();
+        all.map(|(path, published)| (path.clone(), published.count))
+            .collect()
+    }
+
+    /// Waits until it has pushed something for a file more often than that, and no longer than this.
+    pub(crate) async fn pushed_more(&self, path: &Path, count: u64, until: Instant) {
+        let more = |state: &State| (state.published.get(path)?.count > count).then_some(());
+        let _ = timeout_at(until, self.heard.until(more)).await;
+    }
+
     /// Whether it offers a method.
     pub(crate) fn offers(&self, method: &str) -> bool {
         self.heard.state().offered.options(method).is_some()
@@ -170,20 +190,9 @@ impl Client {
         }
     }
 
-    /// Closes the connection: whoever waits for an answer is told.
-    pub(crate) fn close(&self) {
-        self.peer.close();
-    }
-
     /// How many documents it has open.
     pub(crate) async fn open_documents(&self) -> usize {
         self.documents.lock().await.len()
-    }
-
-    /// The files of the documents that it has open.
-    pub(crate) async fn documents(&self) -> Vec<PathBuf> {
-        let documents = self.documents.lock().await;
-        documents.paths().map(Path::to_owned).collect()
     }
 
     /// Why the connection has closed, if it has.
@@ -297,22 +306,79 @@ impl Client {
         // Held from the reading to the telling: what was read first must not be told last.
         let mut documents = self.documents.lock().await;
         let text = documents::read(path).await?;
-        let (sync, pushes) = {
-            let state = self.heard.state();
-            let published = state.published.get(path);
-            let pushes = published.map_or(0, |published| published.count);
-            (state.offered.sync(), pushes)
-        };
-        let (notices, open) = documents.sync(path, language, text, sync, self.encoding, pushes);
+        let how = (self.heard.state().offered.sync(), self.encoding);
+        let (notices, open) = documents.sync(path, language, text, how, self.told(path));
         for (method, params) in notices {
             self.notify(method, &params)?;
         }
         Ok(open)
     }
 
+    /// What the server has said until now.
+    fn told(&self, path: &Path) -> Told {
+        let state = self.heard.state();
+        let published = state.published.get(path);
+        Told {
+            at: Instant::now(),
+            begun: state.begun,
+            pushes: published.map_or(0, |published| published.count),
+            checks: state.checks_begun,
+        }
+    }
+
+    /// Tells the server that a document as it is open is what its file holds, if it was not told yet and wants to hear.
+    pub(crate) async fn save(&self, path: &Path, open: Open) -> Result<Open, Error> {
+        let sync = self.heard.state().offered.sync();
+        let mut documents = self.documents.lock().await;
+        let (notice, saved) = documents.save(path, sync, self.told(path));
+        if let Some((method, params)) = notice {
+            self.notify(method, &params)?;
+        }
+        Ok(Open { saved, ..open })
+    }
+
+    /// The same once more, so that a server that checks on save checks.
+    pub(crate) async fn save_again(&self, path: &Path, open: Open) -> Result<Open, Error> {
+        self.documents.lock().await.unsave(path);
+        self.save(path, open).await
+    }
+
+    /// Sends a document again as it is, so that a server that looks at a document only when it changes looks at it.
+    pub(crate) async fn touch(&self, path: &Path, open: Open) -> Result<Open, Error> {
+        let mut documents = self.documents.lock().await;
+        let told = self.told(path);
+        let Some((version, (method, params))) = documents.touch(path, told) else {
+            return Ok(open);
+        };
+        self.notify(method, &params)?;
+        Ok(Open {
+            version,
+            wanted: version,
+            told,
+            ..open
+        })
+    }
+
+    /// Closes the document of a file that is no more, if it is open.
+    pub(crate) async fn close(&self, path: &Path) -> Result<(), Error> {
+        let mut documents = self.documents.lock().await;
+        match documents.close(path) {
+            Some((method, params)) => self.notify(method, &params),
+            None => Ok(()),
+        }
+    }
+
+    /// The files that it has open, the one that was used last first.
+    pub(crate) async fn recent(&self) -> Vec<PathBuf> {
+        self.documents.lock().await.recent()
+    }
+
     /// Brings all open documents up to date with their files; those whose files are gone are closed.
     pub(crate) async fn refresh(&self) -> Result<(), Error> {
-        for path in self.documents().await {
+        let documents = self.documents.lock().await;
+        let paths: Vec<PathBuf> = documents.paths().map(Path::to_owned).collect();
+        drop(documents);
+        for path in paths {
             if self.sync(&path).await.is_err() {
                 let closed = self.documents.lock().await.close(&path);
                 if let Some((method, params)) = closed {
@@ -323,10 +389,19 @@ impl Client {
         Ok(())
     }
 
-    /// Tells that files are new, have other contents, or are gone.
+    /// Tells that files are new, have other contents, or are gone, as far as the server wants to hear of them.
     pub(crate) fn files_changed(&self, changes: &[(&Path, FileEvent)]) -> Result<(), Error> {
-        let one = |(path, event): &(&Path, FileEvent)| json!({ "uri": uri::of_path(path), "type": *event as u8 });
-        let changes: Vec<Value> = changes.iter().map(one).collect();
+        let state = self.heard.state();
+        let wanted = changes
+            .iter()
+            .filter(|(path, event)| state.offered.watches(path, *event));
+        let changes: Vec<Value> = wanted
+            .map(|(path, event)| json!({ "uri": uri::of_path(path), "type": *event as u8 }))
+            .collect();
+        drop(state);
+        if changes.is_empty() {
+            return Ok(());
+        }
         let params = json!({ "changes": changes });
         self.notify("workspace/didChangeWatchedFiles", &params)
     }
@@ -334,6 +409,11 @@ impl Client {
     /// What it was told last of the documents that it has open.
     pub(crate) async fn seen(&self) -> HashMap<PathBuf, Seen> {
         self.documents.lock().await.seen()
+    }
+
+    /// Whether a question that needs no more than its file can be asked before the server has read its project.
+    pub(crate) fn can_be_asked_early(&self) -> bool {
+        self.entry.spec().diagnostics.answers_wait && !self.was_ready.load(Ordering::Relaxed)
     }
 
     /// Waits until the server has read its project, as far as it tells, and no longer than this; says whether it has.
@@ -352,25 +432,51 @@ impl Client {
                     .unwrap_or(false)
             }
             Ready::Progress => {
+                // Once it has read the project, it is only what it tells of that is waited for.
+                let was_ready = self.was_ready.load(Ordering::Relaxed);
+                if was_ready && self.task().is_none() {
+                    return true;
+                }
                 let begun = self.heard.until(|state| (state.begun > 0).then_some(()));
                 let grace = (self.started + GRACE).min(until);
-                if timeout_at(grace, begun).await.is_err() {
-                    return self.task().is_none();
-                }
-                self.watching(until, progress, self.quiet()).await.is_some()
+                let is_ready = match timeout_at(grace, begun).await {
+                    Err(_) => self.task().is_none(),
+                    Ok(()) => self.watching(until, progress, self.quiet()).await.is_some(),
+                };
+                self.was_ready.fetch_or(is_ready, Ordering::Relaxed);
+                is_ready
             }
         }
     }
 
+    /// Waits until a server that tells when it is at rest has read its project anew, if it begins to; says whether it has.
+    pub(crate) async fn read_anew(&self, limit: Duration) -> bool {
+        if self.entry.spec().diagnostics.ready != Ready::ServerStatus {
+            return false;
+        }
+        let until = Instant::now() + limit;
+        let at_rest = |rest: bool| {
+            move |state: &State| {
+                let is_it = state.quiescent == rest || state.closed.is_some();
+                is_it.then_some(())
+            }
+        };
+        let begun = self.heard.until(at_rest(false));
+        let grace = (Instant::now() + GRACE).min(until);
+        let begins = timeout_at(grace, begun).await.is_ok();
+        let _ = timeout_at(until, self.heard.until(at_rest(true))).await;
+        begins
+    }
+
     /// Waits until a server that tells of its work has done what an opened or changed document brings, and no longer than
     /// this. Asked meanwhile, Dart's never answers.
-    pub(crate) async fn settled(&self, before: Work, limit: Duration) {
-        if self.entry.spec().diagnostics.ready != Ready::Progress {
+    pub(crate) async fn settled(&self, open: &Open, limit: Duration) {
+        if self.entry.spec().diagnostics.proof != Proof::Progress {
             return;
         }
         let until = Instant::now() + limit;
-        let begun = |state: &State| (state.begun > before.begun).then_some(());
-        let grace = (Instant::now() + GRACE).min(until);
+        let begun = |state: &State| (state.begun > open.told.begun).then_some(());
+        let grace = (open.told.at + GRACE).min(until);
         if timeout_at(grace, self.heard.until(begun)).await.is_ok() {
             let over = |state: &State| state.task().is_none().then_some(());
             let _ = timeout_at(until, self.heard.until(over)).await;
@@ -393,12 +499,6 @@ impl Client {
         })
     }
 
-    /// How much work it has told of so far.
-    pub(crate) fn work(&self) -> Work {
-        let begun = self.heard.state().begun;
-        Work { begun }
-    }
-
     /// Waits until it has told of no work for a while.
     async fn quiet(&self) {
         loop {
@@ -408,7 +508,8 @@ impl Client {
             let busy = self
                 .heard
                 .until(|state| state.task().is_some().then_some(()));
-            if tokio::time::timeout(QUIET, busy).await.is_err() {
+            let quiet = Duration::from_millis(self.entry.spec().diagnostics.quiet_ms);
+            if tokio::time::timeout(quiet, busy).await.is_err() {
                 return;
             }
         }
@@ -447,7 +548,7 @@ mod tests {
     use crate::catalog::Catalog;
 
     fn entry(id: &str) -> Arc<Entry> {
-        Arc::new(Catalog::shipped().get(id).expect("it is shipped").clone())
+        Arc::clone(Catalog::shipped().get(id).expect("it is shipped"))
     }
 
     /// A client of a scripted server that can do this.
@@ -542,7 +643,7 @@ mod tests {
         let told = server.receive().await;
         assert_eq!(told["params"]["textDocument"]["languageId"], "c");
         assert_eq!(told["params"]["textDocument"]["text"], "int a;\n");
-        assert!(open.fresh);
+        assert_eq!(open.version, 1);
         std::fs::write(&path, "int b;\n").expect("written");
         assert_eq!(client.open(&path).await.expect("it is open").version, 2);
         let told = server.receive().await;

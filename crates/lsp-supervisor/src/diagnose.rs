@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 
 use crate::catalog::Proof;
-use crate::client::{Client, Work};
+use crate::client::Client;
 use crate::diagnostic::Diagnostic;
 use crate::documents::Open;
 use crate::error::{Error, ErrorKind};
@@ -18,76 +18,112 @@ use crate::inbound::State;
 
 /// How long a server may take to read a document.
 const READ: Duration = Duration::from_secs(1);
+/// How long a server that is to be asked has to say that it can be.
+const REGISTER: Duration = Duration::from_secs(5);
+/// How long a check has to begin once a document is saved.
+const GRACE: Duration = Duration::from_millis(500);
 /// The command by which a client may ask tsserver itself.
 const TSSERVER: &str = "typescript.tsserverRequest";
 
-/// What a server says about a document.
+/// What one voice of a server says about a document. A check that a server runs on save is a voice of its own: it is
+/// done later, and says what the server itself does not know.
 #[derive(Clone, Debug)]
-pub(crate) struct Diagnosed {
+pub(crate) struct Said {
+    /// The voice, which a ledger tells apart: the id of the server, or that of its check.
+    pub(crate) by: String,
     pub(crate) items: Vec<Diagnostic>,
     /// What is not known yet; absent if that is all.
     pub(crate) pending: Option<String>,
 }
 
-impl Diagnosed {
-    fn complete(items: Vec<Diagnostic>) -> Self {
-        Self {
-            items,
-            pending: None,
-        }
-    }
-}
-
-/// What was known before a document was opened or changed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Before {
-    work: Work,
-    /// How often the server has pushed something for the file.
-    pushes: u64,
-}
-
 impl Client {
-    /// What is known now, to be taken before a document is opened or changed.
-    pub(crate) fn before(&self, path: &Path) -> Before {
-        let work = self.work();
-        let state = self.heard().state();
-        let published = state.published.get(path);
-        Before {
-            work,
-            pushes: published.map_or(0, |published| published.count),
-        }
-    }
-
-    /// All that the server has to say about a document as it is open, as far as it says so within the limit. Safe to
-    /// cancel.
+    /// All that the server itself has to say about a document as it is open, as far as it says so within the limit. Safe
+    /// to cancel.
     pub(crate) async fn diagnose(
         &self,
         path: &Path,
         open: &Open,
-        before: Before,
         limit: Duration,
-    ) -> Result<Diagnosed, Error> {
+    ) -> Result<Said, Error> {
         let until = Instant::now() + limit;
         let proof = self.entry().spec().diagnostics.proof;
-        if proof == Proof::Pull && self.offers("textDocument/diagnostic") {
+        if proof == Proof::Pull && self.offers_to_be_asked(open, until).await {
             match self.pull(path, open, limit).await {
                 // Some declare it and do not have it.
                 Err(error) if matches!(error.kind(), ErrorKind::Unsupported { .. }) => {}
-                pulled => return pulled,
+                pulled => return Ok(self.said(pulled?, None)),
             }
         }
         if proof == Proof::Tsserver && self.offers_command(TSSERVER) {
-            return self.ask_tsserver(path, limit).await;
+            return Ok(self.said(self.ask_tsserver(path, limit).await?, None));
         }
         if proof == Proof::Progress {
-            self.settled(before.work, limit).await;
+            self.settled(open, limit).await;
             let pushed = self.heard().state().pushed(path);
-            return Ok(Diagnosed {
-                pending: self.task(),
-                items: pushed.unwrap_or_default(),
-            });
+            return Ok(self.said(pushed.unwrap_or_default().to_vec(), self.task()));
         }
-        self.wait_for_push(path, open, before, until).await
+        self.wait_for_push(path, open, until).await
+    }
+
+    /// What the check that the server runs on save has found in a document, once it has ended; absent where there is
+    /// none. Safe to cancel.
+    pub(crate) async fn checked(&self, path: &Path, open: &Open, limit: Duration) -> Option<Said> {
+        let spec = &self.entry().spec().diagnostics;
+        let token = spec.check.as_deref()?;
+        let until = Instant::now() + limit;
+        let begins = |state: &State| {
+            let is_saved = open
+                .saved
+                .is_some_and(|told| state.checks_begun == told.checks);
+            let is_due = is_saved || state.checks_begun == 0;
+            (!is_due || state.closed.is_some()).then_some(())
+        };
+        // One that has nothing to look at does not begin.
+        let since = open.saved.map_or(open.told.at, |told| told.at);
+        let _ = timeout_at((since + GRACE).min(until), self.heard().until(begins)).await;
+        let ends = |state: &State| {
+            let is_over = state.task_of(token).is_none() || state.closed.is_some();
+            is_over.then_some(state.checks_begun)
+        };
+        // What it found may be on its way still, and a check that was asked for while another ran begins after that: the
+        // answer to a question comes behind both.
+        while let Ok(begun) = timeout_at(until, self.heard().until(ends)).await {
+            self.barrier(open, until).await;
+            let state = self.heard().state();
+            if state.task_of(token).is_none() && state.checks_begun == begun {
+                break;
+            }
+        }
+        let state = self.heard().state();
+        let is_check = |item: &Diagnostic| {
+            let source = item.source.as_ref();
+            source.is_some_and(|source| spec.check_sources.contains(source))
+        };
+        let pushed = state.pushed(path).unwrap_or_default();
+        Some(Said {
+            by: format!("{} {token}", self.entry().id()),
+            items: pushed
+                .iter()
+                .filter(|item| is_check(item))
+                .cloned()
+                .collect(),
+            pending: state.task_of(token),
+        })
+    }
+
+    /// Asks something cheap, whose answer comes behind all that the server is about to send.
+    pub(crate) async fn barrier(&self, open: &Open, until: Instant) {
+        let params = json!({ "textDocument": { "uri": open.uri } });
+        let methods = ["textDocument/diagnostic", "textDocument/documentSymbol"];
+        if let Some(method) = methods.into_iter().find(|method| self.offers(method)) {
+            let left = until.saturating_duration_since(Instant::now()).min(READ);
+            let _ = self.ask(method, &params, left).await;
+        }
+    }
+
+    fn said(&self, items: Vec<Diagnostic>, pending: Option<String>) -> Said {
+        let by = self.entry().id().to_owned();
+        Said { by, items, pending }
     }
 
     /// Asks about a document that may have been opened just now: some servers answer with nothing until they have read it.
@@ -96,35 +132,43 @@ impl Client {
         &self,
         path: &Path,
         open: &Open,
-        before: Before,
         (method, params): (&'static str, &Value),
         limit: Duration,
     ) -> Result<Value, Error> {
         let until = Instant::now() + limit;
-        self.has_read(open, before, limit).await;
+        self.settled(open, limit).await;
+        let asked = Instant::now();
         let answer = self.ask(method, params, limit).await?;
         let is_empty = answer.is_null() || answer.as_array().is_some_and(Vec::is_empty);
-        if !is_empty || !open.fresh {
+        let read = (open.told.at + READ).min(until);
+        if !is_empty || asked > read {
             return Ok(answer);
         }
         let pushed = |state: &State| {
             let published = state.published.get(path)?;
-            (published.count > before.pushes).then_some(())
+            (published.count > open.told.pushes).then_some(())
         };
-        let read = (Instant::now() + READ).min(until);
         let _ = timeout_at(read, self.heard().until(pushed)).await;
         let left = until.saturating_duration_since(Instant::now());
         self.ask(method, params, left).await
     }
 
-    /// Waits until the server has done what opening or changing a document brings, if it tells.
-    pub(crate) async fn has_read(&self, open: &Open, before: Before, limit: Duration) {
-        if open.fresh {
-            self.settled(before.work, limit).await;
-        }
+    /// Whether it can be asked what is wrong; some say so only after their start.
+    async fn offers_to_be_asked(&self, open: &Open, until: Instant) -> bool {
+        let method = "textDocument/diagnostic";
+        let offers = |state: &State| state.offered.options(method).map(|_| ());
+        let registered = (open.told.at + REGISTER).min(until);
+        timeout_at(registered, self.heard().until(offers))
+            .await
+            .is_ok()
     }
 
-    async fn pull(&self, path: &Path, open: &Open, limit: Duration) -> Result<Diagnosed, Error> {
+    async fn pull(
+        &self,
+        path: &Path,
+        open: &Open,
+        limit: Duration,
+    ) -> Result<Vec<Diagnostic>, Error> {
         let method = "textDocument/diagnostic";
         let mut params = json!({ "textDocument": { "uri": open.uri } });
         let options = self.heard().state().offered.options(method).cloned();
@@ -134,32 +178,18 @@ impl Client {
             params["identifier"] = json!(identifier);
         }
         let answer = self.ask(method, &params, limit).await?;
-        let mut diagnosed = Diagnosed::complete(Diagnostic::read_all(&answer["items"]));
-        let spec = &self.entry().spec().diagnostics;
+        let items = Diagnostic::read_all(&answer["items"]);
+        if !items.is_empty() || self.entry().spec().diagnostics.check.is_some() {
+            return Ok(items);
+        }
         // Some answer with nothing, and push what they find.
-        if diagnosed.items.is_empty() && spec.check.is_none() {
-            let state = self.heard().state();
-            let published = state.published.get(path);
-            let of_text = published.filter(|published| {
-                published.count > open.pushes
-                    && published
-                        .version
-                        .is_none_or(|version| version >= open.version)
-            });
-            diagnosed.items = of_text.map_or_else(Vec::new, |published| published.items.clone());
-        }
-        // What a check on save finds is pushed, by the same server, and tied to the save and not to the text.
-        if let Some(check) = &spec.check {
-            let state = self.heard().state();
-            let pushed = state.pushed(path).unwrap_or_default();
-            let is_check = |item: &Diagnostic| {
-                let source = item.source.as_ref();
-                source.is_some_and(|source| spec.check_sources.contains(source))
-            };
-            diagnosed.items.extend(pushed.into_iter().filter(is_check));
-            diagnosed.pending = state.task_of(check);
-        }
-        Ok(diagnosed)
+        let state = self.heard().state();
+        let pushed = state.published.get(path).filter(|published| {
+            let version = published.version;
+            published.count > open.told.pushes
+                && version.is_none_or(|version| version >= open.wanted)
+        });
+        Ok(pushed.map_or_else(Vec::new, |published| published.items.to_vec()))
     }
 
     fn offers_command(&self, command: &str) -> bool {
@@ -171,7 +201,7 @@ impl Client {
 
     /// Asks tsserver itself, which answers when it knows, also that nothing is wrong: what it pushes has no version, and
     /// it pushes nothing where nothing changes.
-    async fn ask_tsserver(&self, path: &Path, limit: Duration) -> Result<Diagnosed, Error> {
+    async fn ask_tsserver(&self, path: &Path, limit: Duration) -> Result<Vec<Diagnostic>, Error> {
         let until = Instant::now() + limit;
         let mut items = Vec::new();
         for command in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync"] {
@@ -182,60 +212,40 @@ impl Client {
             let found = answer["body"].as_array().into_iter().flatten();
             items.extend(found.filter_map(of_tsserver));
         }
-        Ok(Diagnosed::complete(items))
+        Ok(items)
     }
 
     /// Waits for what the server pushes by itself: for the version, where it names one, and then for a silence.
-    async fn wait_for_push(
-        &self,
-        path: &Path,
-        open: &Open,
-        before: Before,
-        until: Instant,
-    ) -> Result<Diagnosed, Error> {
+    async fn wait_for_push(&self, path: &Path, open: &Open, until: Instant) -> Result<Said, Error> {
         let spec = &self.entry().spec().diagnostics;
-        let arrived = |state: &State| {
-            let published = state.published.get(path)?;
-            let is_of_version = match published.version {
-                Some(version) => version >= open.version,
-                None => !spec.versioned,
-            };
-            // What was said of another text is not known of this one.
-            (published.count > open.pushes && is_of_version).then_some(published.count)
-        };
-        let is_known = arrived(&self.heard().state()).is_some();
-        if is_known && !open.fresh {
-            let pushed = self.heard().state().pushed(path);
-            return Ok(Diagnosed::complete(pushed.unwrap_or_default()));
-        }
-        let name = self.name();
-        let mut count = match timeout_at(until, self.hears(arrived)).await {
-            Ok(count) => count?,
-            Err(_) => {
-                return Ok(Diagnosed {
-                    items: Vec::new(),
-                    pending: Some(format!("{name} has said nothing about this text yet")),
-                });
-            }
-        };
-        let cold = spec.cold_settle_ms.filter(|_| before.pushes == 0);
+        let cold = spec.cold_settle_ms.filter(|_| open.told.pushes == 0);
         let settle = Duration::from_millis(cold.unwrap_or(spec.settle_ms));
+        let mut seen = 0;
+        let mut quiet = until;
         loop {
-            let more = self
-                .heard()
-                .until(|state| arrived(state).filter(|now| *now > count));
-            match timeout(
-                settle.min(until.saturating_duration_since(Instant::now())),
-                more,
-            )
-            .await
-            {
-                Ok(now) => count = now,
-                Err(_) => break,
-            }
+            let more = |state: &State| {
+                let published = state.published.get(path)?;
+                let is_of_version = match published.version {
+                    Some(version) => version >= open.wanted,
+                    None => !spec.versioned && published.count > open.told.pushes,
+                };
+                let is_more = is_of_version && published.count > seen;
+                is_more.then_some((published.count, published.at?))
+            };
+            let Ok(told) = timeout_at(quiet, self.hears(more)).await else {
+                break;
+            };
+            let (count, at) = told?;
+            seen = count;
+            quiet = (at + settle).min(until);
+        }
+        if seen == 0 {
+            let name = self.name();
+            let pending = format!("{name} has said nothing about this text yet");
+            return Ok(self.said(Vec::new(), Some(pending)));
         }
         let pushed = self.heard().state().pushed(path);
-        Ok(Diagnosed::complete(pushed.unwrap_or_default()))
+        Ok(self.said(pushed.unwrap_or_default().to_vec(), None))
     }
 }
 

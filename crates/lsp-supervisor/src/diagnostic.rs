@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::location::{Location, range};
 use crate::position::Range;
@@ -60,6 +60,8 @@ pub struct Diagnostic {
     pub related: Vec<(Location, String)>,
     /// Nothing is wrong but that the code is not needed.
     pub unnecessary: bool,
+    /// What the server wants back when it is asked for a fix.
+    pub(crate) data: Value,
 }
 
 impl Diagnostic {
@@ -89,7 +91,28 @@ impl Diagnostic {
             message,
             related: related.collect(),
             unnecessary: tags.into_iter().any(|tag| tag.as_u64() == Some(1)),
+            data: value["data"].clone(),
         })
+    }
+
+    /// What a server that sent it knows it again by.
+    pub(crate) fn to_lsp(&self) -> Value {
+        let number = self.code.as_ref().and_then(|code| code.parse::<u64>().ok());
+        let mut value = json!({
+            "range": { "start": self.range.start, "end": self.range.end },
+            "severity": self.severity as u8 + 1,
+            "message": self.message,
+        });
+        if let Some(code) = &self.code {
+            value["code"] = number.map_or_else(|| json!(code), |number| json!(number));
+        }
+        if let Some(source) = &self.source {
+            value["source"] = json!(source);
+        }
+        if !self.data.is_null() {
+            value["data"] = self.data.clone();
+        }
+        value
     }
 
     /// All that a list of a server holds.
@@ -124,6 +147,17 @@ pub struct Key {
     severity: Severity,
     code: Option<String>,
     message: String,
+}
+
+impl Key {
+    pub(crate) fn code(&self) -> Option<&String> {
+        self.code.as_ref()
+    }
+
+    /// Its code, or its words where it has none.
+    pub(crate) fn name(&self) -> &str {
+        self.code.as_deref().unwrap_or(&self.message)
+    }
 }
 
 /// A message without line numbers, absolute paths and links, and with single blanks.
@@ -204,8 +238,6 @@ fn without_place(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

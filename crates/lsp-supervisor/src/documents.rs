@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use crate::capabilities::{Change, Sync};
 use crate::error::{Error, ErrorKind};
@@ -36,12 +37,15 @@ pub(crate) struct Documents {
 struct Document {
     uri: String,
     version: i64,
+    /// The version that brought this text; later ones brought it again.
+    text_version: i64,
     text: Arc<Text>,
+    told: Told,
+    /// When it was told that this text is saved, if it was.
+    saved: Option<Told>,
     used: u64,
-    /// Whether the server was told of it.
-    told: bool,
-    /// How often the server had pushed something for it when it was opened or changed last.
-    pushes: u64,
+    /// Whether the server wants to hear of it, and was told that it is open.
+    opened: bool,
 }
 
 /// A document as the server has it.
@@ -49,11 +53,13 @@ struct Document {
 pub(crate) struct Open {
     pub(crate) uri: String,
     pub(crate) version: i64,
+    /// What is said of an older version is not about what was told last.
+    pub(crate) wanted: i64,
     pub(crate) text: Arc<Text>,
-    /// Whether it was opened or changed just now.
-    pub(crate) fresh: bool,
-    /// How often the server had pushed something for it before that.
-    pub(crate) pushes: u64,
+    /// When the server was told of this text.
+    pub(crate) told: Told,
+    /// When it was told that this text is saved, if it was.
+    pub(crate) saved: Option<Told>,
 }
 
 /// What a server was told last of a document.
@@ -63,8 +69,23 @@ pub(crate) struct Seen {
     pub(crate) text: Arc<Text>,
 }
 
+/// When a server was told something, and what it had said until then: what it says of that comes later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    pub(crate) at: Instant,
+    /// How much work it had begun.
+    pub(crate) begun: u64,
+    /// How often it had pushed something for the file.
+    pub(crate) pushes: u64,
+    /// How many checks it had begun.
+    pub(crate) checks: u64,
+}
+
+/// Something to be told to the server: the method and what goes with it.
+pub(crate) type Notice = (&'static str, Value);
+
 /// What has to be told to the server, in this order.
-pub(crate) type Notices = Vec<(&'static str, Value)>;
+pub(crate) type Notices = Vec<Notice>;
 
 impl Documents {
     /// Makes a document what its file is: what to tell the server, and the document as the server has it then.
@@ -73,27 +94,26 @@ impl Documents {
         path: &Path,
         language: &str,
         text: Arc<Text>,
-        sync: Sync,
-        encoding: Encoding,
-        pushes: u64,
+        (sync, encoding): (Sync, Encoding),
+        now: Told,
     ) -> (Notices, Open) {
         let mut notices = Notices::new();
-        let fresh = match self.open.get_mut(path) {
+        match self.open.get_mut(path) {
             Some(document) => {
-                let differs = document.text != text;
-                if differs {
+                if document.text != text {
                     document.version += 1;
-                    document.pushes = pushes;
                     let changes = changes(&document.text, &text, sync.change, encoding);
-                    if let Some(changes) = changes.filter(|_| document.told) {
+                    if let Some(changes) = changes.filter(|_| document.opened) {
                         notices.push(("textDocument/didChange", json!({
                             "textDocument": { "uri": document.uri, "version": document.version },
                             "contentChanges": changes,
                         })));
                     }
+                    document.text_version = document.version;
                     document.text = text;
+                    document.told = now;
+                    document.saved = None;
                 }
-                differs
             }
             None => {
                 notices.extend(self.make_room());
@@ -114,24 +134,67 @@ impl Documents {
                 let document = Document {
                     uri,
                     version,
+                    text_version: version,
                     text,
+                    told: now,
+                    saved: None,
                     used,
-                    told: sync.opens,
-                    pushes,
+                    opened: sync.opens,
                 };
                 self.open.insert(path.to_owned(), document);
-                true
             }
-        };
+        }
         let document = &self.open[path];
         let open = Open {
             uri: document.uri.clone(),
             version: document.version,
+            wanted: document.text_version,
             text: Arc::clone(&document.text),
-            fresh,
-            pushes: document.pushes,
+            told: document.told,
+            saved: document.saved,
         };
         (notices, open)
+    }
+
+    /// What to tell a server that wants to hear of saves, if it was not told that a document as it is open is saved; and
+    /// when it was.
+    pub(crate) fn save(
+        &mut self,
+        path: &Path,
+        sync: Sync,
+        now: Told,
+    ) -> (Option<Notice>, Option<Told>) {
+        let (Some(document), Some(with_text)) = (self.open.get_mut(path), sync.save) else {
+            return (None, None);
+        };
+        if document.saved.is_some() {
+            return (None, document.saved);
+        }
+        document.saved = Some(now);
+        let mut params = json!({ "textDocument": { "uri": document.uri } });
+        if with_text {
+            params["text"] = json!(document.text.as_str());
+        }
+        (Some(("textDocument/didSave", params)), document.saved)
+    }
+
+    /// Forgets that the server was told of a save.
+    pub(crate) fn unsave(&mut self, path: &Path) {
+        if let Some(document) = self.open.get_mut(path) {
+            document.saved = None;
+        }
+    }
+
+    /// The same text again under a new version, so that the server looks at it again: the version, and what to tell.
+    pub(crate) fn touch(&mut self, path: &Path, now: Told) -> Option<(i64, Notice)> {
+        let document = self.open.get_mut(path)?;
+        document.version += 1;
+        document.told = now;
+        let params = json!({
+            "textDocument": { "uri": document.uri, "version": document.version },
+            "contentChanges": [{ "text": document.text.as_str() }],
+        });
+        Some((document.version, ("textDocument/didChange", params)))
     }
 
     /// Notes that a document was asked about.
@@ -143,21 +206,32 @@ impl Documents {
     }
 
     /// Closes a document, if it is open; absent, too, where the server was not told that it is.
-    pub(crate) fn close(&mut self, path: &Path) -> Option<(&'static str, Value)> {
+    pub(crate) fn close(&mut self, path: &Path) -> Option<Notice> {
         let document = self.open.remove(path)?;
         self.closed.insert(path.to_owned(), document.version);
         let params = json!({ "textDocument": { "uri": document.uri } });
         let notice = ("textDocument/didClose", params);
-        document.told.then_some(notice)
+        document.opened.then_some(notice)
     }
 
-    fn make_room(&mut self) -> Option<(&'static str, Value)> {
+    fn make_room(&mut self) -> Option<Notice> {
         if self.open.len() < MOST_OPEN {
             return None;
         }
         let oldest = self.open.iter().min_by_key(|(_, document)| document.used);
         let path = oldest.map(|(path, _)| path.clone())?;
         self.close(&path)
+    }
+
+    /// The files of the documents that are open, the one that was used last first.
+    pub(crate) fn recent(&self) -> Vec<PathBuf> {
+        let mut all: Vec<(&PathBuf, u64)> = self
+            .open
+            .iter()
+            .map(|(path, document)| (path, document.used))
+            .collect();
+        all.sort_by_key(|(_, used)| std::cmp::Reverse(*used));
+        all.into_iter().map(|(path, _)| path.clone()).collect()
     }
 
     /// The files of the documents that are open.
@@ -273,9 +347,24 @@ mod tests {
         save: None,
     };
 
+    fn told_now() -> Told {
+        Told {
+            at: Instant::now(),
+            begun: 0,
+            pushes: 0,
+            checks: 0,
+        }
+    }
+
     fn sync(documents: &mut Documents, path: &str, text: &str) -> (Vec<String>, i64) {
         let text = Arc::new(Text::new(text));
-        let (notices, open) = documents.sync(Path::new(path), "go", text, SYNC, Encoding::Utf16, 0);
+        let (notices, open) = documents.sync(
+            Path::new(path),
+            "go",
+            text,
+            (SYNC, Encoding::Utf16),
+            told_now(),
+        );
         documents.asked_about(Path::new(path));
         let shown = notices.iter().map(|(method, params)| {
             let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();

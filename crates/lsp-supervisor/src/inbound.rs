@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use terret_wire::{Closed, Failure, Handler, Json, METHOD_NOT_FOUND, Notification, Request};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::capabilities::Offered;
 use crate::diagnostic::Diagnostic;
@@ -36,12 +37,17 @@ pub(crate) struct State {
     /// How many tasks have begun, and ended.
     pub(crate) begun: u64,
     pub(crate) ended: u64,
+    /// How the token of the check begins that it runs on save, if it runs one, and how many of them have begun.
+    pub(crate) check: Option<String>,
+    pub(crate) checks_begun: u64,
     /// Whether it is at rest, as rust-analyzer tells it.
     pub(crate) quiescent: bool,
     /// Real paths of documents that are open by another one.
     pub(crate) aliases: HashMap<PathBuf, PathBuf>,
     /// What it pushed last for each file.
     pub(crate) published: HashMap<PathBuf, Published>,
+    /// How often it pushed at all.
+    pub(crate) pushes: u64,
     /// How often it asked that what was pulled be pulled again.
     pub(crate) refreshes: u64,
     /// What it had to say to a person, the last last.
@@ -50,12 +56,13 @@ pub(crate) struct State {
 }
 
 /// What a server pushed for a file.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Published {
     pub(crate) version: Option<i64>,
-    pub(crate) items: Vec<Diagnostic>,
-    /// How often it pushed for the file.
+    pub(crate) items: Arc<[Diagnostic]>,
+    /// How often it pushed for the file, and when last.
     pub(crate) count: u64,
+    pub(crate) at: Option<Instant>,
 }
 
 /// Something that a server works on.
@@ -95,10 +102,10 @@ impl State {
     }
 
     /// What the server has pushed for a file last; absent if it never has.
-    pub(crate) fn pushed(&self, path: &Path) -> Option<Vec<Diagnostic>> {
+    pub(crate) fn pushed(&self, path: &Path) -> Option<Arc<[Diagnostic]>> {
         self.published
             .get(path)
-            .map(|published| published.items.clone())
+            .map(|published| Arc::clone(&published.items))
     }
 
     fn progress(&mut self, params: &Value) {
@@ -108,6 +115,8 @@ impl State {
         match value["kind"].as_str() {
             Some("begin") => {
                 self.begun += 1;
+                let is_check = |check: &String| token.trim_matches('"').starts_with(check.as_str());
+                self.checks_begun += u64::from(self.check.as_ref().is_some_and(is_check));
                 if self.tasks.len() < MOST_TASKS {
                     let task = Task {
                         title: text("title").unwrap_or_default(),
@@ -146,8 +155,10 @@ impl State {
             return;
         }
         published.version = version;
-        published.items = Diagnostic::read_all(&params["diagnostics"]);
+        published.items = Diagnostic::read_all(&params["diagnostics"]).into();
         published.count += 1;
+        self.pushes += 1;
+        published.at = Some(Instant::now());
     }
 
     fn message(&mut self, params: &Value) {

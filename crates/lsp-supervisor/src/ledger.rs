@@ -24,8 +24,8 @@ type Known = HashMap<Key, Vec<u32>>;
 pub struct News {
     /// The diagnostics that are new, in the order in which the server gave them.
     pub new: Vec<Diagnostic>,
-    /// How many are gone.
-    pub fixed: usize,
+    /// What is gone: the line that it was on, and its code, or its words where it has none.
+    pub fixed: Vec<(u32, String)>,
     /// Nothing was known of this file, so that what is "new" may have been there before.
     pub first: bool,
 }
@@ -69,8 +69,15 @@ impl Ledger {
         let first = before.is_none();
         let before = before.unwrap_or_default();
         let gone = |(key, lines): (&Key, &Vec<u32>)| {
-            let left = now.get(key).map_or(0, Vec::len);
-            lines.len().saturating_sub(left)
+            let left = now.get(key).map_or(&[][..], Vec::as_slice);
+            let stayed = |line: &u32| moved(*line).is_some_and(|line| left.contains(&line));
+            // Those first that are not where they would have moved to.
+            let (stayed, mut gone): (Vec<u32>, Vec<u32>) =
+                lines.iter().partition(|line| stayed(line));
+            gone.extend(stayed);
+            gone.truncate(lines.len().saturating_sub(left.len()));
+            let name = key.name().to_owned();
+            gone.into_iter().map(move |line| (line, name.clone()))
         };
         let mut surplus: HashMap<&Key, Surplus> = HashMap::new();
         for (key, lines) in &now {
@@ -85,10 +92,27 @@ impl Ledger {
                 .is_some_and(|surplus| surplus.take(diagnostic.range.start.line))
         };
         News {
-            fixed: before.iter().map(gone).sum(),
+            fixed: before.iter().flat_map(gone).collect(),
             new: diagnostics.iter().filter(is_new).cloned().collect(),
             first,
         }
+    }
+
+    /// Whether another voice than this one has told of the same on the same line: a server and its checker often know the
+    /// same error by the same code, and have different words for it.
+    #[must_use]
+    pub fn told_by_another(&self, file: &Path, server: &str, diagnostic: &Diagnostic) -> bool {
+        let Some(code) = &diagnostic.code else {
+            return false;
+        };
+        let files = self.lock();
+        let voices = files.get(file).into_iter().flatten();
+        let mut others = voices.filter(|(voice, _)| *voice != server);
+        others.any(|(_, known)| {
+            known.iter().any(|(key, lines)| {
+                key.code() == Some(code) && lines.contains(&diagnostic.range.start.line)
+            })
+        })
     }
 
     /// Forgets a file that is no more, or is called otherwise.
@@ -175,7 +199,7 @@ mod tests {
                 .0
                 .compare(Path::new("/a"), "s", &diagnostics(all), moved);
             let one = |found: &Diagnostic| format!("{} {}", found.range.start.line, found.message);
-            (news.new.iter().map(one).collect(), news.fixed)
+            (news.new.iter().map(one).collect(), news.fixed.len())
         }
     }
 
@@ -245,7 +269,7 @@ mod tests {
         assert!(!ledger.compare(a, "s", &[], STAY).first);
         // Another server's silence fixes nothing.
         ledger.compare(a, "s", &diagnostics(&["1 x"]), STAY);
-        assert_eq!(ledger.compare(a, "t", &[], STAY).fixed, 0);
+        assert_eq!(ledger.compare(a, "t", &[], STAY).fixed, []);
         ledger.forget(a);
         assert!(!ledger.knows(a, "s"));
     }

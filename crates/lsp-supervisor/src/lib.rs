@@ -13,6 +13,7 @@ pub mod address;
 mod args;
 mod capabilities;
 pub mod catalog;
+mod checks;
 mod client;
 mod diagnose;
 pub mod diagnostic;
@@ -23,14 +24,20 @@ mod inbound;
 pub mod ledger;
 pub mod location;
 mod ops;
+mod pool;
 pub mod position;
 mod render;
 mod server;
 mod supervisor;
 mod tool;
 pub mod uri;
+mod watched;
+mod wrapper;
 
 pub use args::{Action, LspArgs, RenameArgs};
 pub use error::{Error, ErrorKind};
+pub use pool::Pool;
 pub use supervisor::{Choice, Options, State, Status, Supervisor};
+/// What servers are started with is said in the terms of `terret-launch`.
+pub use terret_launch::{Enclosure, Environment, Trust};
 pub use tool::{Lsp, LspRename};

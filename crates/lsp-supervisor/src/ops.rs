@@ -1,17 +1,22 @@
 //! What can be asked about code: an operation each, from resolved arguments to a report.
 
+pub(crate) mod actions;
 pub(crate) mod diagnostics;
 pub(crate) mod navigate;
 pub(crate) mod rename;
 pub(crate) mod status;
 pub(crate) mod symbols;
+pub(crate) mod written;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::address::Unaddressed;
+use crate::address::{self, Address, Place, Unaddressed};
+use crate::checks::Unchecked;
+use crate::documents;
 use crate::error::Error;
+use crate::position::Text;
 use crate::server::Server;
 use crate::supervisor::{Choice, Supervisor};
 
@@ -27,9 +32,14 @@ pub(crate) enum Op {
         question: Question,
         target: Target,
     },
+    Actions {
+        target: Target,
+    },
     Diagnostics {
         file: PathBuf,
     },
+    /// By the project's own checkers.
+    Check,
     DocumentSymbols {
         file: PathBuf,
     },
@@ -75,6 +85,26 @@ pub(crate) struct Target {
     pub(crate) symbol: String,
 }
 
+impl Target {
+    /// Where the symbol is in a text.
+    pub(crate) fn find(&self, text: &Text) -> Result<Place, OpError> {
+        let address = Address {
+            line: self.line,
+            symbol: &self.symbol,
+        };
+        address::find(text, address).map_err(|why| OpError::Place {
+            file: self.file.clone(),
+            why,
+        })
+    }
+
+    /// Whether the symbol is where it should be: to be known before a server is started for it.
+    pub(crate) async fn check(&self) -> Result<(), OpError> {
+        let text = documents::read(&self.file).await?;
+        self.find(&text).map(|_| ())
+    }
+}
+
 /// Why an operation gives nothing.
 #[derive(Debug)]
 pub(crate) enum OpError {
@@ -87,6 +117,14 @@ pub(crate) enum OpError {
     },
     /// No server offers what was asked: what each says to it.
     Server(Vec<Error>),
+    /// The project was not checked.
+    Check(Unchecked),
+}
+
+impl From<Unchecked> for OpError {
+    fn from(unchecked: Unchecked) -> Self {
+        Self::Check(unchecked)
+    }
 }
 
 impl From<Error> for OpError {
@@ -145,6 +183,8 @@ impl Context<'_> {
                     continue;
                 }
             };
+            // Some read a project only for a document of it. What keeps it from being opened is told later.
+            let _ = server.client().open(file).await;
             // What is registered later is known once the server is ready.
             let ready = server.client().ready(READY, self.progress).await;
             if !server.client().offers(method) {
@@ -157,26 +197,53 @@ impl Context<'_> {
             });
             return Ok(Asked { server, at_work });
         }
+        if errors.is_empty() {
+            return Err(self.no_server(file).await);
+        }
         Err(OpError::Server(errors))
     }
 
-    /// The servers for a file that can be used.
-    async fn usable(&self, file: &Path) -> Result<Vec<Choice>, OpError> {
-        let choices = self.supervisor.for_file(file).await;
-        let reasons = choices.iter().filter_map(|choice| {
-            let name = choice.entry().spec().name.clone();
-            Some((name, choice.problem()?.to_owned()))
-        });
-        let reasons: Vec<(String, String)> = reasons.collect();
-        let usable = choices
-            .into_iter()
-            .filter(|choice| choice.problem().is_none());
-        let usable: Vec<Choice> = usable.collect();
-        let is_code = |choice: &Choice| !choice.entry().spec().linter;
-        if !usable.iter().any(is_code) {
-            let file = file.to_owned();
-            return Err(OpError::NoServer { file, reasons });
+    /// The first server for a file that answers questions about code, started if it has to be, if it is one whose answers
+    /// wait. That it does not start is an error where there is no other: otherwise it would be started once more.
+    pub(crate) async fn first_that_waits(
+        &self,
+        file: &Path,
+    ) -> Result<Option<Arc<Server>>, OpError> {
+        let mut choices = self.usable(file).await?;
+        choices.retain(|choice| !choice.entry().spec().linter);
+        let first = choices.first();
+        let Some(choice) = first.filter(|first| first.entry().spec().diagnostics.answers_wait)
+        else {
+            return Ok(None);
+        };
+        match self.supervisor.server(choice).await {
+            Ok(server) => Ok(Some(server)),
+            Err(_) if choices.len() > 1 => Ok(None),
+            Err(error) => Err(error.into()),
         }
-        Ok(usable)
+    }
+
+    /// Why no server can be used for a file.
+    async fn no_server(&self, file: &Path) -> OpError {
+        let choices = self.supervisor.for_file(file).await;
+        let reasons = choices.iter().map(|choice| {
+            let name = choice.entry().spec().name.clone();
+            let linter = "it finds faults, and answers no question about code";
+            (name, choice.problem().unwrap_or(linter).to_owned())
+        });
+        OpError::NoServer {
+            file: file.to_owned(),
+            reasons: reasons.collect(),
+        }
+    }
+
+    /// The servers for a file that can be used, linters included.
+    async fn usable(&self, file: &Path) -> Result<Vec<Choice>, OpError> {
+        let mut choices = self.supervisor.for_file(file).await;
+        choices.retain(|choice| choice.problem().is_none());
+        if choices.is_empty() {
+            return Err(self.no_server(file).await);
+        }
+        Ok(choices)
     }
 }

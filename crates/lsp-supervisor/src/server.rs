@@ -28,7 +28,8 @@ pub(crate) struct Surroundings {
 #[derive(Debug)]
 pub(crate) struct Server {
     client: Client,
-    child: Child,
+    process: u32,
+    child: tokio::sync::Mutex<Child>,
 }
 
 impl Server {
@@ -57,7 +58,11 @@ impl Server {
         };
         let connect = Client::connect(stdout, stdin, Arc::clone(entry), usable.root());
         match connect.await {
-            Ok(client) => Ok(Self { client, child }),
+            Ok(client) => Ok(Self {
+                client,
+                process: child.id(),
+                child: tokio::sync::Mutex::new(child),
+            }),
             // How it ended says more than that its output did.
             Err(error) if error.is_end() => {
                 let _ = tokio::time::timeout(END, child.exited()).await;
@@ -82,21 +87,27 @@ impl Server {
     }
 
     pub(crate) fn process(&self) -> u32 {
-        self.child.id()
+        self.process
+    }
+
+    /// How many bytes of memory it and what it has started hold, if the system tells.
+    pub(crate) async fn memory(&self) -> Option<u64> {
+        self.child.lock().await.memory()
     }
 
     /// Why it can answer no more, with its last words; absent while it can.
     pub(crate) async fn ended(&self) -> Option<String> {
         let closed = self.client.closed()?;
-        let _ = tokio::time::timeout(END, self.child.exited()).await;
-        Some(self.child.last_words(LAST_WORDS).unwrap_or(closed))
+        let child = self.child.lock().await;
+        let _ = tokio::time::timeout(END, child.exited()).await;
+        Some(child.last_words(LAST_WORDS).unwrap_or(closed))
     }
 
     /// Ends it, politely if it can be.
-    pub(crate) async fn stop(mut self) {
+    pub(crate) async fn stop(&self) {
         let ask = self.client.shut_down();
         // That nothing is left is the promise of the ladder; how it went is of no use to anybody here.
-        let _ = self.child.stop(ask, &Ladder::default()).await;
+        let _ = self.child.lock().await.stop(ask, &Ladder::default()).await;
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -2,23 +2,23 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use terret_launch::{Detector, Enclosure, Environment, Trust, Usable};
-use tokio::time::Instant;
+use terret_launch::{Command, Detector, Enclosure, Environment, Trust, Usable};
+use tokio::task::JoinSet;
 
 use crate::catalog::{Catalog, Entry};
 use crate::error::{Error, ErrorKind};
+use crate::ledger::Ledger;
+use crate::ops::written::Late;
+use crate::pool::{Past, Pool, Slot};
 use crate::server::{Server, Surroundings};
 
-/// So many deaths in [`SHORT`] are too many.
-const MOST_DEATHS: usize = 5;
-/// The time in which deaths count.
-const SHORT: Duration = Duration::from_secs(180);
-/// How long it takes until a server that died is started again: so long, and twice as long each time.
-const FIRST_DELAY: Duration = Duration::from_secs(1);
+/// How long a wrapped call may wait for language servers.
+const WRITE_WAIT: Duration = Duration::from_secs(3);
 
 /// How a supervisor works; the defaults suit a library whose host has opened a workspace of its own.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,8 @@ pub struct Options {
     environment: Option<Environment>,
     trust: Trust,
     enclosure: Option<Arc<dyn Enclosure>>,
+    pool: Pool,
+    write_wait: Option<Duration>,
 }
 
 impl Options {
@@ -57,44 +59,62 @@ impl Options {
         self.enclosure = Some(enclosure);
         self
     }
+
+    /// The servers that are shared with the other runs that a host gives a clone of this pool; if nothing is said, the run
+    /// shares with nobody.
+    #[must_use]
+    pub fn pool(mut self, pool: Pool) -> Self {
+        self.pool = pool;
+        self
+    }
+
+    /// How long a [wrapped](Supervisor::wrap) call may wait for language servers, before and after together; 3 s if nothing
+    /// is said. What comes later comes with the next call.
+    #[must_use]
+    pub fn write_wait(mut self, wait: Duration) -> Self {
+        self.write_wait = Some(wait);
+        self
+    }
 }
 
-/// The servers of a workspace. Cheap to clone; the last clone that is dropped kills them.
+/// The servers of a run over a workspace. Cheap to clone; when the last clone is dropped, those servers die that no other
+/// run has.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
+    /// What goes on beside the calls; the last clone that is dropped stops it.
+    background: Arc<Background>,
 }
 
+/// What the supervisor is for those who work beside the calls, too.
 #[derive(Debug)]
-struct Shared {
+pub(crate) struct Shared {
     workspace: PathBuf,
     catalog: Catalog,
     detector: Detector,
     trust: Trust,
     surroundings: Surroundings,
+    pool: Pool,
     slots: Mutex<HashMap<SlotKey, Arc<Slot>>>,
+    /// What this run was told about its files.
+    pub(crate) ledger: Ledger,
+    /// What is on its way about files that were written.
+    pub(crate) late: Mutex<Vec<Late>>,
+    pub(crate) write_wait: Duration,
 }
 
 type SlotKey = (String, PathBuf);
 
-/// The place of a server: at most one runs there.
-#[derive(Debug)]
-struct Slot {
-    /// Held while it is started, so that all who want it wait for one start.
-    running: tokio::sync::Mutex<Option<Arc<Server>>>,
-    past: Mutex<Past>,
+/// Tasks that end with the supervisor.
+#[derive(Debug, Default)]
+struct Background {
+    tasks: Mutex<JoinSet<()>>,
 }
 
-/// What became of the servers that ran in a slot.
-#[derive(Debug, Default)]
-struct Past {
-    deaths: Vec<Instant>,
-    /// It died too often, and is not started again by itself.
-    stays_down: bool,
-    starts: usize,
-    last_words: Option<String>,
-    /// What the last one had open.
-    documents: Vec<PathBuf>,
+impl Background {
+    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A server that is for a file, if it can be.
@@ -102,6 +122,8 @@ struct Past {
 pub struct Choice {
     entry: Arc<Entry>,
     usable: Result<Usable, String>,
+    /// The folder of the marker, whether the server can be used or not.
+    marked: Option<PathBuf>,
 }
 
 impl Choice {
@@ -115,6 +137,12 @@ impl Choice {
     #[must_use]
     pub fn root(&self) -> Option<&Path> {
         self.usable.as_ref().ok().map(Usable::root)
+    }
+
+    /// The folder with the marker that makes it a server for the file, whether it can be used or not.
+    #[must_use]
+    pub fn marked(&self) -> Option<&Path> {
+        self.marked.as_deref()
     }
 
     /// Why it cannot be used, if so.
@@ -153,6 +181,8 @@ pub enum State {
         documents: usize,
         /// What it works on, if it tells.
         task: Option<String>,
+        /// How many bytes of memory it and what it has started hold, if the system tells.
+        memory: Option<u64>,
     },
     /// It runs no more.
     Down {
@@ -169,8 +199,12 @@ impl fmt::Display for State {
                 process,
                 documents,
                 task,
+                memory,
             } => {
                 write!(f, "running, process {process}, documents open: {documents}")?;
+                if let Some(memory) = memory {
+                    write!(f, ", {} MiB", memory >> 20)?;
+                }
                 match task {
                     Some(task) => write!(f, ", at work on {task}"),
                     None => Ok(()),
@@ -187,7 +221,9 @@ impl Supervisor {
     pub fn new(workspace: impl Into<PathBuf>, options: Options) -> Self {
         let workspace = workspace.into();
         let environment = options.environment.unwrap_or_else(Environment::inherited);
-        let detector = Detector::new(&workspace, environment.clone()).trust(options.trust.clone());
+        let detector = Detector::new(&workspace, environment.clone())
+            .trust(options.trust.clone())
+            .findings(options.pool.findings());
         Self {
             shared: Arc::new(Shared {
                 workspace,
@@ -198,8 +234,13 @@ impl Supervisor {
                     environment,
                     enclosure: options.enclosure,
                 },
+                pool: options.pool,
                 slots: Mutex::default(),
+                ledger: Ledger::default(),
+                late: Mutex::default(),
+                write_wait: options.write_wait.unwrap_or(WRITE_WAIT),
             }),
+            background: Arc::default(),
         }
     }
 
@@ -209,42 +250,17 @@ impl Supervisor {
         &self.shared.workspace
     }
 
-    /// The servers that are for a file, the one to ask first first, usable or not. Runs the probes of those that have one.
+    /// The servers for a file, the one to ask first first, usable or not. Runs the probes of those that have one.
     pub async fn for_file(&self, path: &Path) -> Vec<Choice> {
-        let shared = &*self.shared;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let mut choices: Vec<Choice> = Vec::new();
-        for entry in shared.catalog.for_file(&name) {
-            let spec = entry.spec();
-            let better = choices.iter().find(|choice| {
-                choice.usable.is_ok() && spec.after.iter().any(|id| id == choice.entry.id())
-            });
-            let usable = if let Some(better) = better {
-                Err(format!("{} serves the file", better.entry.spec().name))
-            } else if let Some(marker) = entry.unless().and_then(|unless| {
-                shared
-                    .detector
-                    .detect(unless, path)
-                    .root()
-                    .map(Path::to_owned)
-            }) {
-                Err(format!("another server is for {}", marker.display()))
-            } else {
-                let detection = shared.detector.check(entry.candidate(), path).await;
-                let what = format!(
-                    "{}, which runs code of the project, is not started",
-                    spec.name
-                );
-                match (detection.usable(), shared.trust.check(what)) {
-                    (Some(_), Err(untrusted)) if spec.trusted => Err(untrusted.to_string()),
-                    (Some(usable), _) => Ok(usable),
-                    (None, _) => Err(format!("{detection}; to get it: {}", spec.install)),
-                }
-            };
-            let entry = Arc::new(entry.clone());
-            choices.push(Choice { entry, usable });
-        }
-        choices
+        self.shared.for_file(path).await
+    }
+
+    /// All servers that are known, as they are for a file in the workspace's folder. Starts none, and runs the probes of
+    /// those that have one.
+    pub async fn survey(&self) -> Vec<Choice> {
+        let entries = self.shared.catalog.entries().iter();
+        let file = self.shared.workspace.join("any");
+        self.shared.choose(entries, &file).await
     }
 
     /// The server, started if it does not run. All who want it at once wait for one start. Safe to cancel: a start that
@@ -254,66 +270,20 @@ impl Supervisor {
     ///
     /// If it cannot be used, does not start, or has died too often.
     pub(crate) async fn server(&self, choice: &Choice) -> Result<Arc<Server>, Error> {
-        let entry = &choice.entry;
-        let not_started = |why: String| {
-            let server = entry.spec().name.clone();
-            Error::new(ErrorKind::NotStarted { server, why })
-        };
-        let usable = choice
-            .usable
-            .as_ref()
-            .map_err(|why| not_started(why.clone()))?;
-        let key = (entry.id().to_owned(), usable.root().to_owned());
-        let slot = Arc::clone(self.slots().entry(key).or_insert_with(|| {
-            Arc::new(Slot {
-                running: tokio::sync::Mutex::default(),
-                past: Mutex::default(),
-            })
-        }));
-        let mut running = slot.running.lock().await;
-        if let Some(server) = &*running {
-            match server.ended().await {
-                None => return Ok(Arc::clone(server)),
-                Some(words) => {
-                    let documents = server.client().documents().await;
-                    let mut past = slot.past();
-                    past.died(words);
-                    past.documents = documents;
-                    *running = None;
-                }
-            }
-        }
-        // With the slot held, so that all who want it wait for the same start.
-        let wait = slot.past().wait().map_err(not_started)?;
-        tokio::time::sleep(wait).await;
-        slot.past().starts += 1;
-        match Server::start(entry, usable, &self.shared.surroundings).await {
-            Ok(server) => {
-                let server = Arc::new(server);
-                *running = Some(Arc::clone(&server));
-                let documents = std::mem::take(&mut slot.past().documents);
-                for path in documents {
-                    // A file that is gone meanwhile is not missed.
-                    let _ = server.client().open(&path).await;
-                }
-                Ok(server)
-            }
-            Err(error) => {
-                slot.past().died(error.to_string());
-                Err(error)
-            }
-        }
+        self.shared.server(choice).await
+    }
+
+    /// Does something beside the calls, until the supervisor is dropped.
+    pub(crate) fn beside(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.background.tasks();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(work);
     }
 
     /// What there is to say about each server that was started. Starts nothing.
     pub async fn status(&self) -> Vec<Status> {
-        let slots: Vec<(SlotKey, Arc<Slot>)> = self
-            .slots()
-            .iter()
-            .map(|(key, slot)| (key.clone(), Arc::clone(slot)))
-            .collect();
         let mut all = Vec::new();
-        for ((id, root), slot) in slots {
+        for ((id, root), slot) in self.shared.all(None) {
             let mut name = id.clone();
             let state = match slot.running.try_lock() {
                 Err(_) => State::Starting,
@@ -333,6 +303,7 @@ impl Supervisor {
                                 process: server.process(),
                                 documents: client.open_documents().await,
                                 task: client.task(),
+                                memory: server.memory().await,
                             },
                         }
                     }
@@ -356,8 +327,7 @@ impl Supervisor {
         let ErrorKind::Ended { server: name, .. } = error.kind() else {
             return error;
         };
-        let slots: Vec<Arc<Slot>> = self.slots().values().map(Arc::clone).collect();
-        for slot in slots {
+        for (_, slot) in self.shared.all(None) {
             let server = slot.running.lock().await.clone();
             if let Some(server) = server.filter(|server| server.client().name() == name)
                 && let Some(why) = server.ended().await
@@ -371,9 +341,8 @@ impl Supervisor {
 
     /// The servers that run.
     pub(crate) async fn running(&self) -> Vec<Arc<Server>> {
-        let slots: Vec<Arc<Slot>> = self.slots().values().map(Arc::clone).collect();
         let mut all = Vec::new();
-        for slot in slots {
+        for (_, slot) in self.shared.all(None) {
             let server = slot.running.lock().await.clone();
             if let Some(server) = server
                 && server.client().closed().is_none()
@@ -385,105 +354,192 @@ impl Supervisor {
         all
     }
 
-    /// Ends the servers of a root, or all, and forgets how often they died and what was detected. They start again when
-    /// they are needed. Gives how many ended.
+    /// Ends the servers of a root, or all, for all runs that share them, and forgets how often they died and what was
+    /// detected. They start again when they are needed. Gives how many ended.
     pub async fn reload(&self, root: Option<&Path>) -> usize {
         self.shared.detector.reload();
-        let chosen: Vec<Arc<Slot>> = {
-            let mut slots = self.slots();
-            let wanted = |key: &SlotKey| root.is_none_or(|root| key.1 == root);
-            let keys: Vec<SlotKey> = slots.keys().filter(|key| wanted(key)).cloned().collect();
-            keys.iter().filter_map(|key| slots.remove(key)).collect()
-        };
         let mut ended = 0;
-        for slot in chosen {
-            let Some(server) = slot.running.lock().await.take() else {
-                continue;
-            };
-            ended += 1;
-            match Arc::try_unwrap(server) {
-                Ok(server) => server.stop().await,
-                // Whoever asks it something right now is told that it has ended, and it is killed when they all are.
-                Err(server) => server.client().close(),
+        for (_, slot) in self.shared.all(root) {
+            let server = slot.running.lock().await.take();
+            *slot.past() = Past::default();
+            // Whoever asks it something right now is told that it has ended.
+            if let Some(server) = server {
+                server.stop().await;
+                ended += 1;
             }
         }
         ended
     }
+}
+
+impl Supervisor {
+    /// Ends the servers that no other run has, politely, and waits for that. Whatever else goes on in this run's name ends
+    /// as well.
+    pub async fn shut_down(&self) {
+        let mut tasks = std::mem::take(&mut *self.background.tasks());
+        tasks.shutdown().await;
+        let slots: Vec<Arc<Slot>> = self.shared.slots().drain().map(|(_, slot)| slot).collect();
+        for slot in slots {
+            if let Some(slot) = Arc::into_inner(slot)
+                && let Some(server) = slot.running.into_inner()
+            {
+                server.stop().await;
+            }
+        }
+    }
+}
+
+impl Shared {
+    pub(crate) fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    pub(crate) fn detector(&self) -> &Detector {
+        &self.detector
+    }
+
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// A program, to be run where the servers are.
+    pub(crate) fn command(&self, program: &Path, cwd: &Path) -> Command {
+        let Surroundings {
+            environment,
+            enclosure,
+        } = &self.surroundings;
+        let command = Command::new(program, cwd, environment);
+        match enclosure {
+            Some(enclosure) => command.enclosed_in(Arc::clone(enclosure)),
+            None => command,
+        }
+    }
+
+    pub(crate) async fn for_file(&self, path: &Path) -> Vec<Choice> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        self.choose(self.catalog.for_file(&name), path).await
+    }
+
+    async fn choose(&self, entries: impl Iterator<Item = &Arc<Entry>>, path: &Path) -> Vec<Choice> {
+        let mut choices: Vec<Choice> = Vec::new();
+        for entry in entries {
+            let spec = entry.spec();
+            let better = choices.iter().find(|choice| {
+                choice.usable.is_ok() && spec.after.iter().any(|id| id == choice.entry.id())
+            });
+            let mut marked = None;
+            let usable = if let Some(better) = better {
+                Err(format!("{} serves the file", better.entry.spec().name))
+            } else if let Some(marker) = entry.unless().and_then(|unless| {
+                let detection = self.detector.detect(unless, path);
+                detection.root().map(Path::to_owned)
+            }) {
+                Err(format!("another server is for {}", marker.display()))
+            } else {
+                let detection = self.detector.check(entry.candidate(), path).await;
+                marked = detection.root().map(Path::to_owned);
+                let what = format!(
+                    "{}, which runs code of the project, is not started",
+                    spec.name
+                );
+                match (detection.usable(), self.trust.check(what)) {
+                    (Some(_), Err(untrusted)) if spec.trusted => Err(untrusted.to_string()),
+                    (Some(usable), _) => Ok(usable),
+                    (None, _) => Err(format!("{detection}; to get it: {}", spec.install)),
+                }
+            };
+            let entry = Arc::clone(entry);
+            choices.push(Choice {
+                entry,
+                usable,
+                marked,
+            });
+        }
+        choices
+    }
+
+    pub(crate) async fn server(&self, choice: &Choice) -> Result<Arc<Server>, Error> {
+        let entry = &choice.entry;
+        let not_started = |why: String| {
+            let server = entry.spec().name.clone();
+            Error::new(ErrorKind::NotStarted { server, why })
+        };
+        let usable = choice
+            .usable
+            .as_ref()
+            .map_err(|why| not_started(why.clone()))?;
+        let slot = self.slot(entry, usable);
+        let mut running = slot.running.lock().await;
+        if let Some(server) = &*running {
+            match server.ended().await {
+                None => {
+                    slot.use_now();
+                    return Ok(Arc::clone(server));
+                }
+                Some(words) => {
+                    let documents = server.client().recent().await;
+                    let mut past = slot.past();
+                    past.died(words);
+                    past.documents = documents;
+                    drop(past);
+                    *running = None;
+                }
+            }
+        }
+        // With the slot held, so that all who want it wait for the same start.
+        let wait = slot.past().wait().map_err(not_started)?;
+        tokio::time::sleep(wait).await;
+        slot.past().starts += 1;
+        match Server::start(entry, usable, &self.surroundings).await {
+            Ok(server) => {
+                let server = Arc::new(server);
+                *running = Some(Arc::clone(&server));
+                slot.use_now();
+                slot.end_when_idle();
+                let documents = std::mem::take(&mut slot.past().documents);
+                for path in documents.iter().rev() {
+                    // A file that is gone meanwhile is not missed.
+                    let _ = server.client().open(path).await;
+                }
+                Ok(server)
+            }
+            Err(error) => {
+                slot.past().died(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    /// The server, if it runs and is not just being started.
+    pub(crate) fn running(&self, choice: &Choice) -> Option<Arc<Server>> {
+        let usable = choice.usable.as_ref().ok()?;
+        let slot = self.slot(&choice.entry, usable);
+        let running = slot.running.try_lock().ok()?.clone();
+        running.filter(|server| server.client().closed().is_none())
+    }
+
+    fn slot(&self, entry: &Arc<Entry>, usable: &Usable) -> Arc<Slot> {
+        let key = (entry.id().to_owned(), usable.root().to_owned());
+        let mut slots = self.slots();
+        let slot = slots.entry(key).or_insert_with(|| {
+            let trusted = self.trust.is_trusted();
+            self.pool.slot(entry, usable, &self.surroundings, trusted)
+        });
+        Arc::clone(slot)
+    }
+
+    /// The places of the servers that this run has asked for.
+    fn all(&self, root: Option<&Path>) -> Vec<(SlotKey, Arc<Slot>)> {
+        let slots = self.slots();
+        let wanted = slots
+            .iter()
+            .filter(|(key, _)| root.is_none_or(|root| key.1 == root));
+        wanted
+            .map(|(key, slot)| (key.clone(), Arc::clone(slot)))
+            .collect()
+    }
 
     fn slots(&self) -> MutexGuard<'_, HashMap<SlotKey, Arc<Slot>>> {
-        let slots = self.shared.slots.lock();
-        slots.unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Slot {
-    fn past(&self) -> MutexGuard<'_, Past> {
-        self.past.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Past {
-    fn died(&mut self, words: String) {
-        self.deaths.retain(|death| death.elapsed() < SHORT);
-        self.deaths.push(Instant::now());
-        self.last_words = Some(words);
-        self.stays_down |= self.deaths.len() >= MOST_DEATHS;
-    }
-
-    /// How long to wait until it is started again: not at all for the first time, and then longer each time.
-    ///
-    /// # Errors
-    ///
-    /// If it stays down: why.
-    fn wait(&self) -> Result<Duration, String> {
-        if self.stays_down {
-            let minutes = SHORT.as_secs() / 60;
-            let words = self.last_words.as_deref().unwrap_or_default();
-            return Err(format!(
-                "it died {MOST_DEATHS} times in {minutes} minutes and stays down until `reload`: {words}"
-            ));
-        }
-        let count = u32::try_from(self.deaths.len()).unwrap_or(u32::MAX);
-        Ok(match (self.deaths.last(), count.checked_sub(2)) {
-            (Some(last), Some(more)) => {
-                let delay = FIRST_DELAY.saturating_mul(2_u32.saturating_pow(more));
-                delay.saturating_sub(last.elapsed())
-            }
-            _ => Duration::ZERO,
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_server_that_dies_again_and_again_stays_down() {
-        let mut past = Past::default();
-        let seconds = |past: &Past| past.wait().map(|wait| wait.as_secs());
-        assert_eq!(seconds(&past), Ok(0));
-        past.died("boom".to_owned());
-        assert_eq!(seconds(&past), Ok(0), "once at once");
-        for wait in [1, 2, 4] {
-            past.died("boom".to_owned());
-            assert_eq!(seconds(&past), Ok(wait));
-            tokio::time::advance(Duration::from_secs(wait)).await;
-            assert_eq!(seconds(&past), Ok(0));
-        }
-        past.died("boom".to_owned());
-        assert_eq!(
-            past.wait().expect_err("too often"),
-            "it died 5 times in 3 minutes and stays down until `reload`: boom"
-        );
-        tokio::time::advance(SHORT * 2).await;
-        assert!(past.wait().is_err(), "until somebody says so");
-        // Deaths that are long ago count for nothing.
-        let mut past = Past::default();
-        for _ in 0..MOST_DEATHS * 2 {
-            past.died("boom".to_owned());
-            tokio::time::advance(SHORT / 2).await;
-        }
-        assert_eq!(seconds(&past), Ok(0));
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

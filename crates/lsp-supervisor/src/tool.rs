@@ -11,6 +11,7 @@ use terret_tiers::{
 };
 
 use crate::args::{LspArgs, RenameArgs};
+use crate::checks::{Checked, Unchecked};
 use crate::error::{Error, ErrorKind};
 use crate::ops::rename::Unrenamed;
 use crate::ops::{Context, Op, OpError};
@@ -18,11 +19,10 @@ use crate::render;
 use crate::supervisor::Supervisor;
 
 const DESCRIPTION: &str = "\
-Asks the language server of a file about code, with types and across files: where a symbol is declared or used, \
-what its type is, what implements it, its documentation, what is wrong with a file, the symbols of a file or of \
-the workspace. Use it where \
-names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. \
-Returns `path:line: text` for each place. \
+Asks the language server of a file about code, with types and across files. Where a symbol is declared or used, \
+what its type is, what implements it, its documentation, which fixes are offered for it, what is wrong with a file \
+(or with the whole project, by its own checkers: `diagnostics` of `*`), the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, \
+`line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. \
 Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}";
 
 /// The tool `lsp`.
@@ -60,9 +60,11 @@ impl Lsp {
             Op::Ask { question, target } => {
                 render::answer(workspace, &context.ask(question, target).await?)
             }
+            Op::Actions { target } => render::actions(&context.actions(&target).await?),
             Op::Diagnostics { file } => {
                 render::diagnostics(workspace, &context.diagnostics(&file).await?)
             }
+            Op::Check => render::checks(workspace, &context.checks().await?),
             Op::DocumentSymbols { file } => {
                 render::symbols(workspace, &context.document_symbols(&file).await?)
             }
@@ -108,8 +110,8 @@ impl Tool for Lsp {
 }
 
 const RENAME: &str = "\
-Renames a symbol everywhere by the language server of its file: uses in other files, imports and modules included, and \
-nothing that is only spelled alike. All of it is written, or nothing. The symbol is named by `file`, `line` and \
+Renames a symbol everywhere by the language server of its file. Uses in other files, imports and modules are included, and \
+nothing that is only spelled alike is. All of it is written, or nothing. The symbol is named by `file`, `line` and \
 `symbol`, the identifier as that line spells it. \
 Example: {\"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\", \"new_name\": \"sum\"}";
 
@@ -158,8 +160,12 @@ impl Tool for LspRename {
         };
         let cancelled = || context.interrupted().is_some();
         let workspace = || Workspace::open(root);
+        let limit = || self.supervisor.write_limit(context);
         let renamed = async {
-            let once = || work.rename(target.clone(), &args.new_name, &workspace, &cancelled);
+            let once = || {
+                let target = target.clone();
+                work.rename(target, &args.new_name, &workspace, &cancelled, &limit)
+            };
             let result = match once().await {
                 // Nothing has been changed by then, and the server may well have been dead already.
                 Err(Unrenamed::Op(error)) if error.is_end() => once().await,
@@ -176,7 +182,7 @@ impl Tool for LspRename {
             biased;
             error = interrupted(context) => Err(error),
             result = renamed => match result {
-                Ok(renamed) => Ok(render::renamed(root, &renamed)),
+                Ok(renamed) => Ok(render::renamed(root, renamed)),
                 Err(error) => Err(rename_error(error, &self.supervisor)),
             },
         }
@@ -223,6 +229,32 @@ impl Supervisor {
     }
 }
 
+fn unchecked_error(unchecked: &Unchecked, supervisor: &Supervisor) -> (ToolErrorKind, String) {
+    let each = |checked: &[Checked]| {
+        let each = checked.iter();
+        let lines: String = each
+            .map(|checked| render::checked(supervisor.workspace(), checked))
+            .collect();
+        lines.trim_end().to_owned()
+    };
+    match unchecked {
+        Unchecked::Untrusted(why) => (ToolErrorKind::Refused, why.clone()),
+        Unchecked::NoProject { markers } => {
+            let markers = markers.join(", ");
+            let message = format!(
+                "no project that a checker is known for: neither in the working directory nor up to 3 folders below it is \
+                 any of {markers}"
+            );
+            (ToolErrorKind::NotFound, message)
+        }
+        Unchecked::Missing(checked) => (ToolErrorKind::Unavailable, each(checked)),
+        Unchecked::Failed(checked) => (
+            ToolErrorKind::Failed,
+            format!("the project was not checked\n{}", each(checked)),
+        ),
+    }
+}
+
 fn tool_error(error: OpError, supervisor: &Supervisor) -> ToolError {
     let show = |path: &std::path::Path| paths::show(supervisor.workspace(), path);
     let (kind, message) = match error {
@@ -243,6 +275,7 @@ fn tool_error(error: OpError, supervisor: &Supervisor) -> ToolError {
             }
             (ToolErrorKind::Unavailable, message)
         }
+        OpError::Check(unchecked) => unchecked_error(&unchecked, supervisor),
         OpError::Server(errors) => {
             let kind = match errors.first().map(Error::kind) {
                 Some(ErrorKind::File { .. } | ErrorKind::NoText { .. }) => ToolErrorKind::NotFound,

@@ -6,7 +6,7 @@ use terret_grammars::GrammarError;
 use terret_tiers::{bound, paths};
 
 use crate::pattern::PatternError;
-use crate::rewrite::RewriteError;
+use crate::rewrite::{Fault, RewriteError};
 use crate::walk::TargetError;
 
 /// Why a search or a rewrite gave no result.
@@ -30,13 +30,23 @@ pub(crate) enum Error {
     /// The rewrite does not fit the pattern, or the edits do not fit each other.
     Rewrite(RewriteError),
     /// The rewrite breaks the syntax of files; nothing is staged.
-    Breaks(Vec<(PathBuf, crate::rewrite::SyntaxBreak)>),
+    Breaks {
+        /// The files, and where.
+        files: Vec<(PathBuf, crate::rewrite::SyntaxBreak)>,
+        /// The folder that was searched; absent for one file.
+        root: Option<PathBuf>,
+    },
     /// The change is too large to be staged.
     TooLarge(String),
     /// An edit over many files is for one language.
     NeedsLanguage,
     /// Files that cannot be edited as they are.
-    Unfit(Vec<(PathBuf, String)>),
+    Unfit {
+        /// The files, and why.
+        files: Vec<(PathBuf, String)>,
+        /// The folder that was searched; absent for one file.
+        root: Option<PathBuf>,
+    },
     /// The workspace itself cannot be used.
     Workspace(std::io::Error),
     /// The system gives no thread to work on.
@@ -70,29 +80,41 @@ impl Error {
                     .to_owned()
             }
             Self::Rewrite(error) => error.to_string(),
-            Self::Breaks(files) => list(
-                "the rewrite breaks the syntax, nothing is staged:",
-                files.iter().map(|(path, at)| {
+            Self::Breaks { files, root } => {
+                let names = files.iter().map(|(path, _)| path);
+                let advice = match left_out(workspace, root.as_deref(), names) {
+                    Some(path) => format!(
+                        "mend the rewrite, pass `allow_syntax_errors`, or leave the files out: \
+                         `path`: \"{path}\""
+                    ),
+                    None => "mend the rewrite, or pass `allow_syntax_errors`".to_owned(),
+                };
+                let files = files.iter().map(|(path, at)| {
                     let path = paths::show(workspace, path);
-                    let torn = if at.torn {
-                        " (what is around it takes a part of the replacement for its own)"
-                    } else {
-                        ""
+                    let why = match &at.fault {
+                        Fault::Syntax => String::new(),
+                        fault => format!(" ({fault})"),
                     };
-                    format!("{path}:{}:{}: {}{torn}", at.line, at.column, at.text)
-                }),
-                Some("mend the rewrite, or pass `allow_syntax_errors`"),
-            ),
+                    format!("{path}:{}:{}: {}{why}", at.line, at.column, at.text)
+                });
+                let heading = "the rewrite breaks the syntax, nothing is staged:";
+                list(heading, files, Some(&advice))
+            }
             Self::NeedsLanguage => {
                 "pass `language`: an edit over a folder is for one language, since the same pattern \
                  can mean something else in another"
                     .to_owned()
             }
-            Self::Unfit(files) => list(
-                "nothing is staged, since not every file can be edited:",
-                files.iter().map(|(path, why)| format!("{}: {why}", paths::show(workspace, path))),
-                Some("narrow `path` to leave them out"),
-            ),
+            Self::Unfit { files, root } => {
+                let names = files.iter().map(|(path, _)| path);
+                let advice = left_out(workspace, root.as_deref(), names)
+                    .map(|path| format!("leave them out: `path`: \"{path}\""));
+                let files = files
+                    .iter()
+                    .map(|(path, why)| format!("{}: {why}", paths::show(workspace, path)));
+                let heading = "nothing is staged, since not every file can be edited:";
+                list(heading, files, advice.as_deref())
+            }
             Self::TooLarge(message) => message.clone(),
             Self::Workspace(error) => format!("the workspace cannot be opened: {error}"),
             Self::Thread(error) => format!("no thread to work on: {error}"),
@@ -101,13 +123,41 @@ impl Error {
     }
 }
 
+/// The `path` that leaves files out; absent where there is nothing else, or too much to name.
+fn left_out<'a>(
+    workspace: &Path,
+    root: Option<&Path>,
+    files: impl ExactSizeIterator<Item = &'a PathBuf>,
+) -> Option<String> {
+    const MOST: usize = 20;
+    let root = root.filter(|_| files.len() <= MOST)?;
+    let below: Vec<&str> = files
+        .map(|file| file.strip_prefix(root).ok()?.to_str())
+        .collect::<Option<_>>()?;
+    let is_plain = |path: &&str| !path.contains(['*', '?', '[', ']', '{', '}', ',', '"', '\\']);
+    let named = match &below[..] {
+        [path] => (*path).to_owned(),
+        paths => format!("{{{}}}", paths.join(",")),
+    };
+    let base = root.strip_prefix(workspace).ok()?.to_str()?;
+    let base = if base.is_empty() {
+        String::new()
+    } else {
+        format!("{base}/")
+    };
+    below
+        .iter()
+        .all(is_plain)
+        .then(|| format!("{base}!{named}"))
+}
+
 /// A heading, the first of the items, and what to do about them.
 fn list(
     heading: &str,
     items: impl ExactSizeIterator<Item = String>,
     advice: Option<&str>,
 ) -> String {
-    const NAMED: usize = 5;
+    const NAMED: usize = 20;
     let total = items.len();
     let mut text = heading.to_owned();
     for item in items.take(NAMED) {

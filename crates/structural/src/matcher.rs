@@ -5,6 +5,7 @@
 //! run first, with full backtracking: the work is linear in pattern and candidate as long as no
 //! metavariable is repeated, and bounded by a million steps a candidate where one is.
 
+mod misread;
 mod sequence;
 mod tokens;
 mod visit;
@@ -16,6 +17,7 @@ use memchr::memmem::Finder;
 use tree_sitter::{Node as Syntax, Tree};
 
 use crate::pattern::{Child, Node, Pattern, Reading, Tables, children_into};
+pub(crate) use misread::begins_with;
 use sequence::Sequence;
 use visit::{each_node, nodes_that_hold};
 
@@ -50,6 +52,9 @@ pub struct Found {
     pub later: Vec<usize>,
     /// Where a candidate was given up because it took too many steps.
     pub given_up: Vec<usize>,
+    /// Where a candidate is no match since the grammar reads the code otherwise than the language
+    /// does.
+    pub misread: Vec<usize>,
 }
 
 /// Finds every match of the pattern in a parsed file, nested ones included.
@@ -89,6 +94,13 @@ fn find_where(
         for reading in roots.of_kind(node.kind_id()) {
             search.single(reading, node);
         }
+        if compiled.tables.takes_last(node.kind_id())
+            && let Some(operand) = begins_with(node, &compiled.tables)
+        {
+            for reading in roots.of_kind(node.kind_id()) {
+                search.split(reading, node, operand);
+            }
+        }
         if !roots.windows.is_empty() && node.child_count() > 1 {
             search.windows(node, &roots.windows);
         }
@@ -99,7 +111,14 @@ fn find_where(
         .matches
         .sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
     search.found.matches.dedup_by(|a, b| a.range == b.range);
-    search.found
+    let mut found = search.found;
+    if compiled.tables.has_misread() {
+        misread::mend(&mut found, tree, &compiled.tables);
+        found
+            .matches
+            .sort_by_key(|found| (found.range.start, std::cmp::Reverse(found.range.end)));
+    }
+    found
 }
 
 /// A candidate that would match but for what it has more than the pattern shows.
@@ -267,6 +286,15 @@ impl<'t> Search<'_, 't> {
             }
             range.end = range.end.min(without_trailing_comments(node));
             self.record(reading, range);
+        }
+        self.note_given_up(node);
+    }
+
+    /// Compares a node that took in the operators before it with a reading: without them.
+    fn split(&mut self, reading: usize, node: Syntax<'t>, operand: Syntax<'t>) {
+        if self.sequence.start_from(reading, node, operand) {
+            let end = node.end_byte().min(without_trailing_comments(node));
+            self.record(reading, operand.start_byte()..end);
         }
         self.note_given_up(node);
     }

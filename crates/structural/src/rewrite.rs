@@ -22,7 +22,7 @@ use tree_sitter::Tree;
 use crate::matcher::Match;
 use crate::parse;
 use crate::pattern::{PatternError, Tables};
-pub use check::SyntaxBreak;
+pub use check::{Fault, SyntaxBreak};
 use compose::{Guards, Place};
 pub use template::Template;
 
@@ -30,6 +30,8 @@ pub use template::Template;
 const MOST_ROUNDS: usize = 4;
 /// How many places are tried to be put in parentheses one by one.
 const MOST_TRIED: usize = 50;
+/// How many places are put in parentheses one by one to see whether that mends the syntax.
+const MOST_MENDED: usize = 20;
 
 /// What a rewrite makes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,8 +181,8 @@ pub fn rewrite(
             std::cmp::Reverse(site.found.range.end),
         )
     });
-    let group = grammar.data().group.as_deref().unwrap_or_default();
-    let plan = compose::Plan::new(&file, &sites, templates, group)?;
+    let data = grammar.data();
+    let plan = compose::Plan::new(&file, &sites, templates, data)?;
     let mut parser = parse::parser(grammar);
     let mut parse = |text: &str| {
         parse::parse(&mut parser, text.as_bytes(), interrupted).ok_or(RewriteError::Interrupted)
@@ -194,10 +196,18 @@ pub fn rewrite(
         }
         draft = Draft::of(&plan, guards, &mut parse)?;
     }
-    if !group.is_empty() {
-        draft = grouped(&plan, draft, &tables, &mut parse)?;
-        let named = seams::loose(&plan, &draft.composed, &draft.tree, &grammar.data().grouped);
-        draft = draft.try_grouping(&plan, &named, &mut parse)?;
+    let rules = &data.grouped;
+    if !plan.group().is_empty() {
+        let torn = |draft: &Draft| check::loose(&draft.tree, &draft.composed, &tables);
+        let named = |draft: &Draft| seams::loose(&plan, &draft.composed, &draft.tree, rules);
+        draft = grouped(&plan, draft, &torn, &mut parse)?;
+        draft = grouped(&plan, draft, &named, &mut parse)?;
+        // What does not parse hides what is loose.
+        if draft.added(&plan) > 0 {
+            draft = mended(&plan, draft, &mut parse)?;
+            draft = grouped(&plan, draft, &torn, &mut parse)?;
+            draft = grouped(&plan, draft, &named, &mut parse)?;
+        }
     }
     let Draft {
         guards,
@@ -216,11 +226,17 @@ pub fn rewrite(
         grouped.len()
     };
     let loose = check::loose(&new_tree, &composed, &tables);
-    let torn = loose.iter().find(|place| place.part.is_none());
+    let bare = seams::named(&plan, &composed, &new_tree, rules);
+    let bare = bare.difference(&guards.grouped).min();
+    let torn = loose.first().or(bare);
     let torn = torn.and_then(|place| check::torn(&composed, *place));
     let broken = check::breaks(tree, &new_tree, &composed)
+        .or_else(|| check::misplaced(&plan, &composed, &new_tree, &data.placed))
+        .or_else(|| check::forsaken(tree, &new_tree, &composed, &data.heredocs))
+        .or_else(|| check::off_margin(&new_tree, &composed, &data.at_margin))
         .or(torn)
-        .or_else(|| check::taken_in(tree, &new_tree, &composed, &sites, &tables));
+        .or_else(|| check::taken_in(tree, &new_tree, &composed, &sites, &tables))
+        .or_else(|| check::joined(tree, &new_tree, text, &composed, &tables));
     Ok(Rewritten {
         replacements: composed.replaced,
         dropped: composed.dropped,
@@ -256,6 +272,11 @@ impl Draft {
         })
     }
 
+    /// How much of it does not parse that did before.
+    fn added(&self, plan: &compose::Plan<'_>) -> usize {
+        check::added(plan.tree(), &self.tree, &self.composed)
+    }
+
     /// With these places in parentheses too, unless that breaks the syntax.
     fn try_grouping(
         self,
@@ -269,24 +290,50 @@ impl Draft {
         let mut guards = self.guards.clone();
         guards.grouped.extend(places);
         let again = Self::of(plan, guards, parse)?;
-        let sound = check::errors(&again.tree) <= check::errors(&self.tree);
+        let sound = again.added(plan) <= self.added(plan);
         Ok(if sound { again } else { self })
     }
 }
 
-/// Puts in parentheses what the operators around it would tear apart.
+/// Puts in parentheses what does not parse without them.
+fn mended(
+    plan: &compose::Plan<'_>,
+    mut draft: Draft,
+    parse: &mut Parse<'_>,
+) -> Result<Draft, RewriteError> {
+    let mut left = draft.added(plan);
+    let touching = check::touching(&draft.tree, &draft.composed);
+    for place in touching.into_iter().take(MOST_MENDED) {
+        let mut guards = draft.guards.clone();
+        if !guards.grouped.insert(place) {
+            continue;
+        }
+        let again = Draft::of(plan, guards, parse)?;
+        let now = again.added(plan);
+        if now < left {
+            (draft, left) = (again, now);
+        }
+        if left == 0 {
+            break;
+        }
+    }
+    Ok(draft)
+}
+
+/// Puts in parentheses what is loose: what the operators around it would tear apart, or what the
+/// language's data name.
 ///
 /// Grouping one place can settle others, so that what is left over is looked at again; nesting
 /// bounds the rounds, and the number bounds the work.
-fn grouped(
+fn grouped<Loose: IntoIterator<Item = Place>>(
     plan: &compose::Plan<'_>,
     mut draft: Draft,
-    tables: &Tables,
+    loose: &dyn Fn(&Draft) -> Loose,
     parse: &mut Parse<'_>,
 ) -> Result<Draft, RewriteError> {
     let mut hopeless: HashSet<Place> = HashSet::new();
     for _ in 0..MOST_ROUNDS {
-        let loose = check::loose(&draft.tree, &draft.composed, tables);
+        let loose = loose(&draft);
         let new: HashSet<Place> = loose
             .into_iter()
             .filter(|place| !draft.guards.grouped.contains(place) && !hopeless.contains(place))

@@ -57,16 +57,22 @@ impl Parsed<'_> {
     pub(crate) fn find(&self) -> Visit<Vec<Found>> {
         let find = |pattern| matcher::find(pattern, self.tree, self.source, self.late);
         let found: Vec<Found> = self.patterns.iter().map(find).collect();
-        let given_up = found
-            .iter()
-            .map(|found| found.given_up.len())
-            .sum::<usize>();
+        let total = |of: fn(&Found) -> usize| found.iter().map(of).sum::<usize>();
+        let given_up = total(|found| found.given_up.len());
+        let misread = total(|found| found.misread.len());
         let is_empty = found
             .iter()
             .all(|found| found.matches.is_empty() && found.later.iter().all(|count| *count == 0));
-        let incomplete = (given_up > 0).then(|| {
-            format!("{given_up} candidates were given up: the pattern is too ambiguous there")
-        });
+        let incomplete = match (given_up, misread) {
+            (0, 0) => None,
+            (0, _) => Some(format!(
+                "{misread} candidates were left out: the grammar reads them otherwise than the \
+                 language does"
+            )),
+            _ => Some(format!(
+                "{given_up} candidates were given up: the pattern is too ambiguous there"
+            )),
+        };
         Visit {
             value: (!is_empty).then_some(found),
             incomplete,

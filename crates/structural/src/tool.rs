@@ -8,8 +8,10 @@ use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
 use terret_changeset::Workspace;
 use terret_grammars::{GrammarError, GrammarSource, Shipped};
+use terret_tiers::wrapper::Writer;
 use terret_tiers::{CallContext, Tool, ToolError, bound};
 
 use crate::error::Error;
@@ -99,6 +101,34 @@ impl Structural {
     #[must_use]
     pub fn workspace(&self) -> &Path {
         &self.shared.root
+    }
+
+    /// `resolve` as a tool that writes files, for what wraps such tools.
+    #[must_use]
+    pub fn resolve_writer(&self) -> Writer {
+        let structural = self.clone();
+        let about_to = move |arguments: &Value| -> Vec<PathBuf> {
+            let id = arguments["edit_id"].as_str().unwrap_or_default();
+            match structural.shared.staged.get(id) {
+                Ok(edit) if arguments["action"] == "accept" => {
+                    let files = edit.change.files();
+                    files.iter().map(|file| file.path().to_owned()).collect()
+                }
+                _ => Vec::new(),
+            }
+        };
+        let touched = |details: &Value| -> Vec<PathBuf> {
+            let paths = details["paths"].as_array().into_iter().flatten();
+            paths.filter_map(Value::as_str).map(PathBuf::from).collect()
+        };
+        Writer::new(
+            Arc::new(Resolve::new(self.clone())),
+            move |arguments, _| {
+                let paths = about_to(arguments);
+                Box::pin(async move { paths })
+            },
+            touched,
+        )
     }
 
     /// Counts the matches of a pattern in the whole working directory, without showing any.
@@ -257,7 +287,9 @@ fn tool_error(error: Error, workspace: &Path, context: &CallContext) -> ToolErro
             ToolError::invalid_arguments(message)
         }
         Error::Target(TargetError::Unreadable(..)) => ToolError::failed(message),
-        Error::Breaks(_) | Error::TooLarge(_) | Error::Unfit(_) => ToolError::refused(message),
+        Error::Breaks { .. } | Error::TooLarge(_) | Error::Unfit { .. } => {
+            ToolError::refused(message)
+        }
         Error::Workspace(_) | Error::Thread(_) => ToolError::failed(message),
         Error::Interrupted => context
             .interrupted()

@@ -13,6 +13,8 @@ pub(crate) struct Target {
     root: PathBuf,
     /// Of the files below the root only those that match, by their path.
     glob: Option<GlobMatcher>,
+    /// Whether those that match, and what is below them, are left out instead.
+    leaves_out: bool,
     is_file: bool,
     /// These files instead of a walk.
     listed: Option<Vec<PathBuf>>,
@@ -58,10 +60,13 @@ impl Target {
             Ok(metadata) => Ok(Self {
                 root,
                 glob: None,
+                leaves_out: false,
                 is_file: metadata.is_file(),
                 listed: None,
             }),
-            Err(_) if path.contains(['*', '?', '[', '{']) => Self::glob(workspace, path),
+            Err(_) if path.contains(['*', '?', '[', '{']) || leaves_out(path) => {
+                Self::glob(workspace, path)
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(TargetError::NotFound(path.to_owned()))
             }
@@ -73,13 +78,15 @@ impl Target {
         let components: Vec<&str> = pattern.split('/').collect();
         let plain = components
             .iter()
-            .take_while(|part| !part.contains(['*', '?', '[', '{']))
+            .take_while(|part| !part.contains(['*', '?', '[', '{']) && !part.starts_with('!'))
             .count();
         let base = clean(&workspace.join(components[..plain].join("/")));
         if !base.is_dir() {
             return Err(TargetError::NotFound(pattern.to_owned()));
         }
-        let matcher = GlobBuilder::new(&components[plain..].join("/"))
+        let below = components[plain..].join("/");
+        let left_out = below.strip_prefix('!');
+        let matcher = GlobBuilder::new(left_out.unwrap_or(&below))
             .literal_separator(true)
             .build()
             .map_err(|error| TargetError::Glob(error.to_string()))?
@@ -87,6 +94,7 @@ impl Target {
         Ok(Self {
             root: base,
             glob: Some(matcher),
+            leaves_out: left_out.is_some(),
             is_file: false,
             listed: None,
         })
@@ -97,6 +105,7 @@ impl Target {
         Self {
             root: self.root.clone(),
             glob: None,
+            leaves_out: false,
             is_file: self.is_file,
             listed: Some(files),
         }
@@ -121,7 +130,7 @@ impl Target {
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .require_git(false)
             .build();
-        let (root, glob) = (self.root.clone(), self.glob.clone());
+        let (root, glob, leaves_out) = (self.root.clone(), self.glob.clone(), self.leaves_out);
         Box::new(walk.filter_map(move |entry| {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -136,10 +145,21 @@ impl Target {
             }
             let path = entry.into_path();
             let below = path.strip_prefix(&root).unwrap_or(&path);
-            let admitted = glob.as_ref().is_none_or(|glob| glob.is_match(below));
+            let admitted = glob.as_ref().is_none_or(|glob| {
+                if leaves_out {
+                    !below.ancestors().any(|part| glob.is_match(part))
+                } else {
+                    glob.is_match(below)
+                }
+            });
             admitted.then_some(Ok(path))
         }))
     }
+}
+
+/// Whether a part of the path says what is left out below the parts before it: `src/!gen`.
+fn leaves_out(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('!'))
 }
 
 /// Without `.` components, and with `..` taken literally, so that a path is shown as it was named.

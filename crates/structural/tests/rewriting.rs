@@ -5,7 +5,7 @@
 use terret_grammars::{GrammarSource, Shipped};
 use terret_structural::matcher::find;
 use terret_structural::pattern::Pattern;
-use terret_structural::rewrite::{RewriteError, Rewritten, Site, Template, rewrite};
+use terret_structural::rewrite::{Fault, RewriteError, Rewritten, Site, Template, rewrite};
 
 type Row<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str);
 
@@ -205,6 +205,78 @@ fn lists_keep_their_lines() {
     ]);
 }
 
+/// So does a body in the statement itself, one behind a head that is wrapped, and one that has no
+/// brackets.
+#[test]
+fn bodies_keep_their_lines() {
+    check(&[
+        (
+            "swift",
+            "guard let $N = $V else { $$$B }",
+            "guard let $N else { $$$B }",
+            "func f() {\n    guard let a = a else {\n        b()\n        return\n    }\n    guard let c = c else { return }\n}\n",
+            "func f() {\n    guard let a else {\n        b()\n        return\n    }\n    guard let c else { return }\n}\n",
+        ),
+        (
+            "java",
+            "void f($$$A) { $$$B }",
+            "void g($$$A) { $$$B }",
+            "class A {\n  void f(\n      int a,\n      int b) {\n    x();\n    y();\n  }\n}\n",
+            "class A {\n  void g(\n      int a,\n      int b) {\n    x();\n    y();\n  }\n}\n",
+        ),
+        (
+            "go",
+            "if $C { $$$B }",
+            "if !($C) { $$$B }",
+            "package p\n\nfunc f() {\n\tif a &&\n\t\tb {\n\t\tx()\n\t}\n}\n",
+            "package p\n\nfunc f() {\n\tif !(a &&\n\t\tb) {\n\t\tx()\n\t}\n}\n",
+        ),
+        (
+            "tsx",
+            "<Foo $$$A>$$$C</Foo>",
+            "<Bar $$$A>$$$C</Bar>",
+            "v = (\n  <Foo\n    a=\"1\"\n    b={2}\n  >\n    <p />\n    text\n  </Foo>\n);\nw = <Foo a>b</Foo>;\n",
+            "v = (\n  <Bar\n    a=\"1\"\n    b={2}\n  >\n    <p />\n    text\n  </Bar>\n);\nw = <Bar a>b</Bar>;\n",
+        ),
+        (
+            "python",
+            "while $C: $$$B",
+            "while not ($C): $$$B",
+            "def f():\n    while a:\n        b()\n\n        c()\n    while a: b()\n",
+            "def f():\n    while not (a):\n        b()\n\n        c()\n    while not (a): b()\n",
+        ),
+        (
+            "go",
+            "if $C { $$$B }",
+            "if !($C) { $$$B }",
+            "package p\n\nfunc f() {\n\tif a && // b\n\t\tb { // c\n\t\tx()\n\t}\n\tif a(`\nb`) {\n\t\tx()\n\t}\n}\n",
+            "package p\n\nfunc f() {\n\tif !(a && // b\n\t\tb) { // c\n\t\tx()\n\t}\n\tif !(a(`\nb`)) {\n\t\tx()\n\t}\n}\n",
+        ),
+        // The bracket stands on the last line of a chain.
+        (
+            "kotlin",
+            "$F($$$A)",
+            "$F($$$A)",
+            "fun m() {\n  a\n      .b()\n      ?.c(\n          d = 1,\n          e = f(\n              2\n          )\n      )\n}\n",
+            "fun m() {\n  a\n      .b()\n      ?.c(\n          d = 1,\n          e = f(\n              2\n          )\n      )\n}\n",
+        ),
+        (
+            "php",
+            "if ($C) { $$$B }",
+            "while ($C) { $$$B }",
+            "<?php\nif ($a\n    && $b\n) {\n    c();\n\n    d();\n}\n",
+            "<?php\nwhile ($a\n    && $b\n) {\n    c();\n\n    d();\n}\n",
+        ),
+        (
+            "javascript",
+            "f($$$A)",
+            "g($$$A)",
+            "x = f((a) =>\n  b(\n    a\n  )\n)\n",
+            "x = g((a) =>\n  b(\n    a\n  )\n)\n",
+        ),
+    ]);
+}
+
 /// A replacement that becomes part of the statement before it, where a line end ended that.
 #[test]
 fn statements_stay_apart() {
@@ -217,7 +289,9 @@ fn statements_stay_apart() {
     ];
     for (template, source, torn) in rows {
         let rewritten = run("javascript", "f($A)", template, source);
-        let broken = rewritten.broken.is_some_and(|broken| broken.torn);
+        let broken = rewritten
+            .broken
+            .is_some_and(|broken| broken.fault == Fault::Torn);
         assert_eq!(broken, torn, "{template} in {source:?}");
     }
 }
@@ -320,6 +394,282 @@ fn operands_are_grouped_beside_some_tokens() {
             "void m() { ({1: 2}).g(); }",
         ),
     ]);
+}
+
+/// Where a grammar takes any expression for an operand, the data say which are none.
+#[test]
+fn operands_are_grouped_where_they_are_none_bare() {
+    check(&[
+        (
+            "csharp",
+            "f($A)",
+            "$A ?? c",
+            "class A { void m() { x = f(a)?.b; x = f(a)!; f(a)?[1].x(); g(f(a)()); } }",
+            "class A { void m() { x = (a ?? c)?.b; x = (a ?? c)!; (a ?? c)?[1].x(); g((a ?? c)()); } }",
+        ),
+        (
+            "csharp",
+            "f($A)",
+            "$A as T",
+            "class A { void m() { x = f(a)!; x = f(a)++; x = f(a) < b; x = f(a) ? 1 : 2; } }",
+            "class A { void m() { x = (a as T)!; x = (a as T)++; x = (a as T) < b; x = (a as T) ? 1 : 2; } }",
+        ),
+        (
+            "swift",
+            "f($A)",
+            "$A + c",
+            "let y = f(a)()\nlet z = f(a)[1]\nlet w = f(a)?.b\n",
+            "let y = (a + c)()\nlet z = (a + c)[1]\nlet w = (a + c)?.b\n",
+        ),
+        (
+            "swift",
+            "f($A) { $$$B }",
+            "($A ?? c) { $$$B }",
+            "let y = f(a) { 1 }\n",
+            "let y = (a ?? c) { 1 }\n",
+        ),
+        (
+            "swift",
+            "f($A)",
+            "$A as! T",
+            "let y = f(a)()\nlet z = f(a)[1]\nlet w = f(a).b\n",
+            "let y = (a as! T)()\nlet z = (a as! T)[1]\nlet w = (a as! T).b\n",
+        ),
+        (
+            "kotlin",
+            "f($A)",
+            "$A as T",
+            "fun m() = f(a).b\nval x = f(a)!!\nval y = f(a)()\nval z = f(a)[1]\nval w = f(a) < b\n",
+            "fun m() = (a as T).b\nval x = (a as T)!!\nval y = (a as T)()\nval z = (a as T)[1]\nval w = (a as T) < b\n",
+        ),
+        (
+            "javascript",
+            "$C ? $A : $B",
+            "$A || $B",
+            "x = c ? a : () => 1; x = c ? a : b = 1; x = c ? a : b += 1; x = c ? a : b.d;",
+            "x = a || (() => 1); x = a || (b = 1); x = a || (b += 1); x = a || b.d;",
+        ),
+        (
+            "javascript",
+            "$C ? $A : $B",
+            "$A || $B",
+            "function* g() { x = c ? a : yield 1; }",
+            "function* g() { x = a || (yield 1); }",
+        ),
+        (
+            "javascript",
+            "f($A)",
+            "!$A",
+            "f(a = 1); f(() => 1); f(a.b);",
+            "!(a = 1); !(() => 1); !a.b;",
+        ),
+        (
+            "typescript",
+            "f($A)",
+            "$A as T",
+            "x = f(a)(); x = f(a)++; x = f(a)?.b; x = await f(a); x = f(a) < b;",
+            "x = (a as T)(); x = (a as T)++; x = (a as T)?.b; x = await (a as T); x = (a as T) < b;",
+        ),
+        (
+            "typescript",
+            "f($A)",
+            "() => $A",
+            "x = <T>f(a); x = b || f(a); x = f(a) as T;",
+            "x = <T>(() => a); x = b || (() => a); x = (() => a) as T;",
+        ),
+        (
+            "php",
+            "f($A)",
+            "$A instanceof T",
+            "<?php $x = -f($a); $x = f($a)->b; $x = f($a)[1]; $x = f($a) + 1;",
+            "<?php $x = -($a instanceof T); $x = ($a instanceof T)->b; $x = ($a instanceof T)[1]; $x = $a instanceof T + 1;",
+        ),
+        (
+            "php",
+            "f($A)",
+            "$A->b",
+            "<?php f(fn() => 1); f(new A); f(yield 1); f($c);",
+            "<?php (fn() => 1)->b; (new A)->b; (yield 1)->b; $c->b;",
+        ),
+        (
+            "python",
+            "f($A)",
+            "c or $A",
+            "x = f(lambda: 1)\nx = f(y := 1)\nx = f(not y)\n",
+            "x = c or (lambda: 1)\nx = c or (y := 1)\nx = c or not y\n",
+        ),
+        (
+            "java",
+            "f($A, $B)",
+            "$A || $B",
+            "class A { Object x = f(a, b -> c); Object y = f(a, b = 1); }",
+            "class A { Object x = a || (b -> c); Object y = a || (b = 1); }",
+        ),
+    ]);
+}
+
+/// What a grammar reads otherwise than its language does is rewritten as the language has it.
+#[test]
+fn what_the_grammar_misreads() {
+    check(&[
+        (
+            "swift",
+            "old($A)",
+            "new($A)",
+            "func f() { if !old(x) || d + old(y) < -old(z) { try old(w).c() } }",
+            "func f() { if !new(x) || d + new(y) < -new(z) { try new(w).c() } }",
+        ),
+        (
+            "swift",
+            "old($A)",
+            "$A + 1",
+            "let y = !old(x)\nlet z = d * old(x)\n",
+            "let y = !(x + 1)\nlet z = d * (x + 1)\n",
+        ),
+        (
+            "swift",
+            "!$A",
+            "not($A)",
+            "guard !xs.contains(1) else { f() }\nlet z = !a.b(x).c && !d\n",
+            "guard not(xs.contains(1)) else { f() }\nlet z = not(a.b(x).c) && not(d)\n",
+        ),
+        (
+            "swift",
+            "$A + $B",
+            "add($A, $B)",
+            "let y = -x + f(a)\nlet z = a * b + c\n",
+            "let y = add(-x, f(a))\nlet z = add(a * b, c)\n",
+        ),
+        (
+            "swift",
+            "-$A",
+            "neg($A)",
+            "let y = -x.z * 2 + 1\nlet w = -(x + 1)\n",
+            "let y = neg(x.z) * 2 + 1\nlet w = -(x + 1)\n",
+        ),
+        (
+            "swift",
+            "$A.count",
+            "n($A)",
+            "let y = !a.b(x).count\nlet z = try a.b().count\n",
+            "let y = !n(a.b(x))\nlet z = try n(a.b())\n",
+        ),
+        (
+            "csharp",
+            "$A ?? $B",
+            "g($A, $B)",
+            "class A { object x = a ?? b?.c; object y = a ?? b; }",
+            "class A { object x = g(a, b?.c); object y = g(a, b); }",
+        ),
+        (
+            "csharp",
+            "$A?.c",
+            "g($A)",
+            "class A { object x = a ?? b?.c; object y = q ? r : b?.c; }",
+            "class A { object x = a ?? g(b); object y = q ? r : g(b); }",
+        ),
+        (
+            "typescript",
+            "await $A",
+            "run($A)",
+            "x = await y.z() as T; w = (await y) as T;",
+            "x = run(y.z()) as T; w = (run(y)) as T;",
+        ),
+        (
+            "typescript",
+            "$A as $T",
+            "cast<$T>($A)",
+            "x = await y.z() as T; w = -y as T;",
+            "x = cast<T>(await y.z()); w = cast<T>(-y);",
+        ),
+        (
+            "kotlin",
+            "$A.run()",
+            "g($A)",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  d\n    .run()\n}\n",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  g(d)\n}\n",
+        ),
+        (
+            "kotlin",
+            "val $N = $V",
+            "var $N = $V",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  val d = e\n}\n",
+            "fun m() {\n  val a = b\n  (c as D).run()\n  var d = e\n}\n",
+        ),
+        (
+            "kotlin",
+            "fun m() { $$$B }",
+            "fun n() { $$$B }",
+            "fun m() {\n  val a = b\n  (c as D).run()\n}\n",
+            "fun n() {\n  val a = b\n  (c as D).run()\n}\n",
+        ),
+    ]);
+}
+
+/// What means something only where it stands is not put elsewhere.
+#[test]
+fn what_means_nothing_there_is_refused() {
+    let rows = [
+        ("python", "f($A)", "$A", "x = f(a=1)\n", true),
+        ("python", "f($A)", "$A", "f(*a)\n", true),
+        ("python", "f($A)", "$A + 1", "x = f(a=1)\n", true),
+        ("python", "f($A)", "g($A, 1)", "x = f(a=1) + f(*a)\n", false),
+        ("python", "f($A)", "[$A]", "x = f(*a)\n", false),
+        (
+            "python",
+            "except $E: $$$B",
+            "except ($E, F): $$$B",
+            "try:\n  pass\nexcept X as e:\n  pass\n",
+            true,
+        ),
+        (
+            "python",
+            "except $E: $$$B",
+            "except* $E: $$$B",
+            "try:\n  pass\nexcept X as e:\n  pass\n",
+            false,
+        ),
+        (
+            "csharp",
+            "Same($A, $B)",
+            "$A.b($B)",
+            "class A { void m() { Same(expected: 1, x); } }",
+            true,
+        ),
+        (
+            "csharp",
+            "Same($A, $B)",
+            "Equal($A, $B)",
+            "class A { void m() { Same(expected: 1, x); } }",
+            false,
+        ),
+        ("kotlin", "f($A)", "$A", "fun m() { f(a = 1) }", true),
+        ("swift", "f($A)", "[$A]", "func m() { f(a: 1) }", true),
+        ("dart", "f($A)", "[$A]", "var x = f(a: 1);", true),
+        (
+            "java",
+            "check($A)",
+            "$A",
+            "class A { void m() { check(a); } }",
+            true,
+        ),
+        (
+            "java",
+            "check($A)",
+            "$A",
+            "class A { void m() { check(a()); x = check(a); } }",
+            false,
+        ),
+    ];
+    for (language, pattern, template, source, refused) in rows {
+        let broken = run(language, pattern, template, source).broken;
+        let misplaced =
+            matches!(&broken, Some(broken) if matches!(broken.fault, Fault::Misplaced { .. }));
+        assert!(
+            if refused { misplaced } else { broken.is_none() },
+            "{language} {template} in {source:?}: {broken:?}"
+        );
+    }
 }
 
 /// Nested matches inside captures are rewritten in the same pass.
@@ -628,6 +978,112 @@ fn deletions() {
     ]);
 }
 
+/// A deletion leaves no blank line that doubles another, or that nothing stands before or behind.
+#[test]
+fn blank_lines_around_a_deletion() {
+    let rows = [
+        ("a();\n\nlog(1);\n\nb();\n", "a();\n\nb();\n"),
+        ("a();\n\nlog(1);\nb();\n", "a();\n\nb();\n"),
+        ("a();\n\n\nlog(1);\n\nb();\n", "a();\n\n\nb();\n"),
+        ("log(1);\n\nlog(2);\n\nb();\n", "b();\n"),
+        ("a();\r\n\r\nlog(1);\r\n", "a();\r\n"),
+        (
+            "function f() {\n  log(1);\n\n  b();\n\n  log(2);\n}\n",
+            "function f() {\n  b();\n}\n",
+        ),
+    ];
+    for (source, expected) in rows {
+        check(&[("javascript", "log($A)", "", source, expected)]);
+    }
+}
+
+/// A deletion neither joins what was apart nor leaves half of something.
+#[test]
+fn what_a_deletion_would_spoil() {
+    check(&[
+        (
+            "javascript",
+            "log($A)",
+            "",
+            "a()\nlog(1)\n;[1, 2].forEach(f)\nlog(2);\nb()\n",
+            "a()\n;[1, 2].forEach(f)\nb()\n",
+        ),
+        (
+            "ruby",
+            "log($A)",
+            "",
+            "log(1)\nf(<<~X)\n  log\nX\n",
+            "f(<<~X)\n  log\nX\n",
+        ),
+        (
+            "ruby",
+            "attr_reader $$$A",
+            "",
+            "class A < B\n  attr_reader :a\n\n  # why\n  def b\n  end\nend\n",
+            "class A < B\n\n  # why\n  def b\n  end\nend\n",
+        ),
+        (
+            "ruby",
+            "log($A)",
+            "warn($A)",
+            "log(<<~X)\n  a\nX\nb\n",
+            "warn(<<~X)\n  a\nX\nb\n",
+        ),
+        (
+            "ruby",
+            "q($A)",
+            "quote($A)",
+            "f(q(a), <<~X, q(b))\n  #{q(c)} d\nX\n",
+            "f(quote(a), <<~X, quote(b))\n  #{quote(c)} d\nX\n",
+        ),
+        (
+            "ruby",
+            "def f\n  $$$B\nend",
+            "",
+            "a\ndef f\n  log(<<~X)\n    a\n  X\nend\nb\n",
+            "a\nb\n",
+        ),
+        (
+            "bash",
+            "log $A",
+            "cat <<EOF\n$A\nEOF",
+            "log 1\nb\n",
+            "cat <<EOF\n1\nEOF\nb\n",
+        ),
+    ]);
+    let refused = [
+        (
+            "javascript",
+            "log($A);",
+            "",
+            "a()\nlog(1);\n[1, 2].forEach(f)\n",
+        ),
+        ("javascript", "log($A)", "", "a()\nlog(1)\n(b)\n"),
+        ("javascript", "log($A);", "x()", "log(1);\n(b || c)()\n"),
+        ("ruby", "log($A)", "", "log(<<~X)\n  a\nX\nb\n"),
+        (
+            "ruby",
+            "log($A, $B)",
+            "warn($B)",
+            "log(<<~X, 1)\n  a\nX\nb\n",
+        ),
+        ("perl", "log($A)", "", "log(<<X);\na\nX\nb();\n"),
+        // An end of a heredoc that is indented ends none.
+        (
+            "bash",
+            "log $A",
+            "cat <<EOF\n$A\nEOF",
+            "f() {\n  log 1\n}\n",
+        ),
+    ];
+    for (language, pattern, template, source) in refused {
+        let rewritten = run(language, pattern, template, source);
+        assert!(rewritten.broken.is_some(), "{language} {source:?}");
+    }
+    let error = rewritten("php", "f($A)", "", "<p><?= f(1) ?></p>").unwrap_err();
+    assert!(matches!(error, RewriteError::SoleBody { .. }), "{error:?}");
+}
+
 /// Comments that a rewrite drops are counted, and a line comment swallows nothing.
 #[test]
 fn comments() {
@@ -662,6 +1118,29 @@ fn broken_syntax() {
         rewritten.broken, None,
         "errors that were there before do not count"
     );
+    // Not where they have moved, nor where a replacement in them has made them longer.
+    let sound = [
+        (
+            "c",
+            "g($A, 22, 333)",
+            "void a() { f(1); @ f(3); }\nint b() { = f(2) ) }\n",
+        ),
+        (
+            "javascript",
+            "g($A, 22, 333)",
+            "x(f(1) f(2));\nf(3);\nlet let let = f(4) 5;\n",
+        ),
+    ];
+    for (language, template, source) in sound {
+        assert_eq!(
+            run(language, "f($A)", template, source).broken,
+            None,
+            "{source}"
+        );
+        let half = template.trim_end_matches(')');
+        let broken = run(language, "f($A)", half, source).broken;
+        assert!(broken.is_some(), "{half} in {source}");
+    }
 }
 
 /// The terminator of the last statement goes with a run that is moved, and no space stays behind
@@ -734,7 +1213,7 @@ fn what_falls_apart_is_told() {
     ];
     for (language, pattern, template, source) in torn {
         let broken = run(language, pattern, template, source).broken.unwrap();
-        assert!(broken.torn, "{source}: {broken:?}");
+        assert_eq!(broken.fault, Fault::Torn, "{source}: {broken:?}");
     }
     check(&[(
         "c",

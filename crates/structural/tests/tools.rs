@@ -376,9 +376,60 @@ fn odd_files_are_ordinary() {
         "ast_edit",
         json!({ "pattern": "f($X)", "rewrite": "g($X)", "language": "python" }),
         expect![[r#"
-        refused: nothing is staged, since not every file can be edited:
-        - latin.py: the file is not UTF-8: it is searched, but not edited
-        narrow `path` to leave them out"#]],
+            refused: nothing is staged, since not every file can be edited:
+            - latin.py: the file is not UTF-8: it is searched, but not edited
+            leave them out: `path`: "!latin.py""#]],
+    );
+}
+
+/// One file that cannot be edited keeps all from being staged, and the error says how to leave it out.
+#[test]
+fn files_are_left_out_by_their_path() {
+    let folder = Folder::new(&[
+        ("src/a.py", "x = f(1)\n"),
+        ("src/b/c.py", "x = f(k=1)\n"),
+        ("src/b/d.py", "x = f(2)\n"),
+        ("src/e.py", "x = f(*y)\n"),
+    ]);
+    let edit = |path: &str| json!({ "pattern": "f($X)", "rewrite": "$X", "language": "python", "path": path });
+    folder.check("ast_edit", edit("src"), expect![[r#"
+        refused: the rewrite breaks the syntax, nothing is staged:
+        - src/b/c.py:1:5: x = k=1 (`keyword_argument` means nothing there)
+        - src/e.py:1:5: x = *y (`list_splat` means nothing there)
+        mend the rewrite, pass `allow_syntax_errors`, or leave the files out: `path`: "src/!{b/c.py,e.py}""#]]);
+    folder.check("ast_edit", edit("src/!{b/c.py,e.py}"), expect![[r#"
+        (proposed) 2 replacements in 2 files; nothing is written yet: call resolve with edit_id "edit_1" and action "accept" or "discard"
+        pattern read as: expression, call
+        diff --git a/src/a.py b/src/a.py
+        --- a/src/a.py
+        +++ b/src/a.py
+        @@ -1 +1 @@
+        -x = f(1)
+        +x = 1
+        diff --git a/src/b/d.py b/src/b/d.py
+        --- a/src/b/d.py
+        +++ b/src/b/d.py
+        @@ -1 +1 @@
+        -x = f(2)
+        +x = 2
+        2 files searched"#]]);
+    folder.check("ast_edit", edit("src/!{b,e.py}"), expect![[r#"
+        (proposed) 1 replacement in 1 file; nothing is written yet: call resolve with edit_id "edit_2" and action "accept" or "discard"
+        pattern read as: expression, call
+        diff --git a/src/a.py b/src/a.py
+        --- a/src/a.py
+        +++ b/src/a.py
+        @@ -1 +1 @@
+        -x = f(1)
+        +x = 1
+        1 file searched"#]]);
+    folder.check(
+        "ast_edit",
+        edit("!src"),
+        expect![[r#"
+        pattern read as: expression, call
+        0 matches: nothing is staged
+        0 files searched"#]],
     );
 }
 
@@ -753,9 +804,8 @@ fn edits_are_checked_before_anything_is_staged() {
             { "pattern": "f(g($A))", "rewrite": "G($A)" },
         ] }),
             expect![[r#"
-            refused: nothing is staged, since not every file can be edited:
-            - a.ts: edits 1 and 2 both want the code at line 1; do them one after the other
-            narrow `path` to leave them out"#]],
+                refused: nothing is staged, since not every file can be edited:
+                - a.ts: edits 1 and 2 both want the code at line 1; do them one after the other"#]],
         ),
     ];
     for (mut arguments, expected) in rows {

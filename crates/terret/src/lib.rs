@@ -11,6 +11,7 @@
 //! | --- | --- | --- |
 //! | to search and rewrite code by its shape | `terret-structural` | a `Structural`; its `tools()` |
 //! | to define tools of your own in the same way | `terret-tiers` | a `Tool`; a `Toolset` of them |
+//! | to ask language servers, and to know what a write breaks | `terret-lsp-supervisor` | a `Supervisor`; its `tools()`, its `wrap()` |
 //! | file changes that land whole or not at all | `terret-changeset` | a set of changes |
 //! | everything, under one roof | `terret`, this crate | a [`Run`] |
 //!
@@ -59,6 +60,7 @@
 //! | `structural` | the crates `structural` and `grammars`, without a grammar |
 //! | `common-grammars` | `structural` with the languages that most people meet |
 //! | `all-grammars` | `structural` with every language that Terret ships |
+//! | `lsp` | the crate `lsp`: language servers, and diagnostics on write |
 //! | `changeset` | the crate `changeset` |
 //!
 //! The crate `tiers` is always there. A single language is a feature of `terret-grammars`: depend
@@ -67,7 +69,7 @@
 //! # What is left behind
 //!
 //! A run that is dropped, and a host that is killed, leave no process and no file: parsing happens
-//! in threads of the host. The one exception is a host that is killed while a change of files is
+//! in threads of the host, and what a run has started dies with it, whatever kills the host. The one exception is a host that is killed while a change of files is
 //! being written. It leaves a journal in the user's state folder; the next call that writes in
 //! that workspace reads it and first brings the files back to where all of them are old or all are
 //! new.
@@ -80,6 +82,9 @@ pub use terret_changeset as changeset;
 /// Grammars, and what a structural search must know of each language.
 #[cfg(feature = "structural")]
 pub use terret_grammars as grammars;
+/// Language servers: `lsp`, `lsp_rename`, diagnostics on write.
+#[cfg(feature = "lsp")]
+pub use terret_lsp_supervisor as lsp;
 /// Structural search and rewriting: `ast_grep`, `ast_edit`, `resolve`.
 #[cfg(feature = "structural")]
 pub use terret_structural as structural;

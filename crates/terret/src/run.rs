@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use terret_tiers::wrapper::Writer;
 use terret_tiers::{
     CancellationToken, Request, RunScope, Surface, Tier, Tool, Toolset, ToolsetError, WORKSPACE,
 };
@@ -18,6 +19,8 @@ pub struct Run {
     workspace: PathBuf,
     toolset: Toolset,
     cancel: CancellationToken,
+    #[cfg(feature = "lsp")]
+    servers: Option<terret_lsp_supervisor::Supervisor>,
 }
 
 impl Run {
@@ -29,7 +32,10 @@ impl Run {
             id: None,
             #[cfg(feature = "structural")]
             structural: terret_structural::Options::default(),
+            #[cfg(feature = "lsp")]
+            lsp: None,
             tools: Vec::new(),
+            writers: Vec::new(),
         }
     }
 
@@ -52,6 +58,25 @@ impl Run {
         self.toolset.surface(cap)
     }
 
+    /// The language servers, if they are wired.
+    #[cfg(feature = "lsp")]
+    #[must_use]
+    pub fn servers(&self) -> Option<&terret_lsp_supervisor::Supervisor> {
+        self.servers.as_ref()
+    }
+
+    /// A tool of the harness's own that writes files, so that its results tell what the writes have broken; the tool as it
+    /// is if no language servers are wired. For a registry of the harness's own: those that were given to the
+    /// [builder](RunBuilder::writers) are wrapped already.
+    #[must_use]
+    pub fn wrap(&self, writer: &Writer) -> Arc<dyn Tool> {
+        #[cfg(feature = "lsp")]
+        if let Some(servers) = &self.servers {
+            return servers.wrap(writer);
+        }
+        Arc::clone(writer.tool())
+    }
+
     /// The request for a call of this run's, which ends with it. Its
     /// [`cancel`](Request::cancel) stops this call alone.
     pub fn request(&self, call: impl Into<String>) -> Request {
@@ -59,7 +84,8 @@ impl Run {
     }
 
     /// Stops the calls made with this run's requests, and waits for what changes files to come to
-    /// its end: a change that was being written has landed whole by then, or not at all.
+    /// its end: a change that was being written has landed whole by then, or not at all. What the
+    /// run has started is asked to end, and killed if it does not.
     ///
     /// # Cancellation
     ///
@@ -72,6 +98,10 @@ impl Run {
             .run()
             .hold(WORKSPACE, "shutdown", &Request::new("shutdown"))
             .await;
+        #[cfg(feature = "lsp")]
+        if let Some(servers) = &self.servers {
+            servers.shut_down().await;
+        }
     }
 }
 
@@ -97,7 +127,10 @@ pub struct RunBuilder {
     id: Option<String>,
     #[cfg(feature = "structural")]
     structural: terret_structural::Options,
+    #[cfg(feature = "lsp")]
+    lsp: Option<terret_lsp_supervisor::Options>,
     tools: Vec<Arc<dyn Tool>>,
+    writers: Vec<Writer>,
 }
 
 impl RunBuilder {
@@ -116,6 +149,21 @@ impl RunBuilder {
         self
     }
 
+    /// Wires language servers: `lsp`, `lsp_rename`, and what a write has broken in the results of all that write files.
+    /// None is started until it is needed. Calls need a runtime of tokio with I/O and time.
+    #[cfg(feature = "lsp")]
+    pub fn lsp(mut self, options: terret_lsp_supervisor::Options) -> Self {
+        self.lsp = Some(options);
+        self
+    }
+
+    /// Adds tools of the harness's own that write files. They stand beside Terret's as those of [`tools`](Self::tools) do,
+    /// and with language servers wired their results tell what the writes have broken.
+    pub fn writers(mut self, writers: impl IntoIterator<Item = Writer>) -> Self {
+        self.writers.extend(writers);
+        self
+    }
+
     /// Adds tools of the harness's own, which stand beside Terret's on every surface.
     pub fn tools(mut self, tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         self.tools.extend(tools);
@@ -129,16 +177,43 @@ impl RunBuilder {
     /// A tool of the harness's own whose name is not valid or is taken.
     pub fn build(self) -> Result<Run, ToolsetError> {
         let scope = self.id.map_or_else(RunScope::default, RunScope::new);
-        let toolset = Toolset::builder().run(scope);
+        #[cfg(feature = "lsp")]
+        let servers = self
+            .lsp
+            .map(|options| terret_lsp_supervisor::Supervisor::new(&self.workspace, options));
+        let wrap = |writer: &Writer| -> Arc<dyn Tool> {
+            #[cfg(feature = "lsp")]
+            if let Some(servers) = &servers {
+                return servers.wrap(writer);
+            }
+            Arc::clone(writer.tool())
+        };
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+        #[cfg(feature = "lsp")]
+        tools.extend(servers.iter().flat_map(|servers| servers.tools()));
         #[cfg(feature = "structural")]
-        let toolset = toolset.tools(
-            terret_structural::Structural::with_options(&self.workspace, self.structural).tools(),
-        );
-        let toolset = toolset.tools(self.tools).build()?;
+        {
+            let structural =
+                terret_structural::Structural::with_options(&self.workspace, self.structural);
+            let resolve = structural.resolve_writer();
+            let name = resolve.tool().spec().name.clone();
+            tools.extend(structural.tools().into_iter().map(|tool| {
+                if tool.spec().name == name {
+                    wrap(&resolve)
+                } else {
+                    tool
+                }
+            }));
+        }
+        tools.extend(self.writers.iter().map(wrap));
+        tools.extend(self.tools);
+        let toolset = Toolset::builder().run(scope).tools(tools).build()?;
         Ok(Run {
             workspace: self.workspace,
             toolset,
             cancel: CancellationToken::new(),
+            #[cfg(feature = "lsp")]
+            servers,
         })
     }
 }

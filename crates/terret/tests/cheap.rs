@@ -25,7 +25,8 @@ fn taken() -> (usize, usize, u64) {
 fn a_thousand_runs_take_no_thread_and_no_file() {
     let run = |number: usize| {
         let workspace = format!("no/such/folder/{number}");
-        Run::builder(workspace).build().unwrap()
+        let servers = terret::lsp::Options::default();
+        Run::builder(workspace).lsp(servers).build().unwrap()
     };
     // What the first run sets up once for all is not counted.
     drop(run(0));

@@ -5,10 +5,12 @@
 ///
 /// Letter case, `-`, `_` and blanks make no difference. Near is a third of the word's length, in
 /// insertions, deletions, replacements and swaps of neighbours; or that one begins with the other.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+///
+/// ```
+/// assert_eq!(terret_tiers::nearest("write_weit", ["read", "write_wait"].into_iter()), Some("write_wait"));
+/// ```
+#[must_use]
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = plain(word);
     // The distance is quadratic, and no name is that long.
     if word.is_empty() || word.len() > 100 {

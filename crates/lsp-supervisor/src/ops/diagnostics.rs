@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Context, OpError, READY};
+use super::{Context, OpError, READY, written};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 
@@ -60,19 +60,40 @@ impl Context<'_> {
     ) -> Result<(), Error> {
         let server = self.supervisor.server(choice).await?;
         let client = server.client();
+        let _ = client.open(file).await;
         let ready = client.ready(READY, self.progress).await;
-        let before = client.before(file);
-        // This document first, so that it is known whether it has changed.
         let open = client.open(file).await?;
         client.refresh().await?;
-        let diagnosed = client.diagnose(file, &open, before, LIMIT).await?;
+        // What the file holds was saved by somebody, and some look further than at the text only then.
+        let open = client.save(file, open).await?;
+        let mut said = vec![client.diagnose(file, &open, LIMIT).await?];
+        said.extend(client.checked(file, &open, LIMIT).await);
         let name = client.name().to_owned();
         let at_work = (!ready).then(|| client.task()).flatten();
-        match diagnosed.pending.or(at_work) {
+        let mut pending = at_work;
+        for said in said {
+            match said.pending {
+                None => {
+                    // Whoever asked is told all of it now.
+                    let ledger = &self.supervisor.shared.ledger;
+                    ledger.before(file, &said.by, &written::that_matter(&said.items));
+                }
+                still => pending = still,
+            }
+            // A check often knows what the server has found as well, by the same code.
+            let known = report.found.clone();
+            let is_new = |item: &Diagnostic| {
+                let line = item.range.start.line;
+                let is_same =
+                    |known: &Diagnostic| known.code == item.code && known.range.start.line == line;
+                item.code.is_none() || !known.iter().any(is_same)
+            };
+            report.found.extend(said.items.into_iter().filter(is_new));
+        }
+        match pending {
             Some(pending) => report.pending.push(format!("{name}: {pending}")),
             None => report.servers.push(name),
         }
-        report.found.extend(diagnosed.items);
         Ok(())
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{ANSWER, Asked, Context, OpError, Question, Target};
-use crate::address::{self, Address};
+use super::{ANSWER, Asked, Context, OpError, Question, READY, Target};
 use crate::documents;
 use crate::location::{self, Location};
 use crate::position::{Encoding, Text};
@@ -38,6 +38,15 @@ pub(crate) enum Content {
     Text(Option<String>),
 }
 
+impl Content {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Places { total, .. } => *total == 0,
+            Self::Text(text) => text.is_none(),
+        }
+    }
+}
+
 /// A place as it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -60,24 +69,58 @@ pub(crate) enum At {
 impl Context<'_> {
     /// Asks about a symbol.
     pub(crate) async fn ask(&self, question: Question, target: Target) -> Result<Answer, OpError> {
-        let Target { file, line, symbol } = target;
-        let Asked { server, at_work } = self.server_for(&file, question.method()).await?;
+        target.check().await?;
+        if let Some(answer) = self.ask_early(question, &target).await? {
+            return Ok(answer);
+        }
+        let asked = self.server_for(&target.file, question.method()).await?;
+        self.ask_server(question, &target, &asked).await
+    }
+
+    /// Asks a server that has just been started, where its first answer is as good as a later one. Nothing where it has
+    /// none: once it has read the project it may have.
+    async fn ask_early(
+        &self,
+        question: Question,
+        target: &Target,
+    ) -> Result<Option<Answer>, OpError> {
+        use Question::{Definition, Hover, TypeDefinition};
+        if !matches!(question, Definition | TypeDefinition | Hover) {
+            return Ok(None);
+        }
+        let Some(server) = self.first_that_waits(&target.file).await? else {
+            return Ok(None);
+        };
+        let client = server.client();
+        if !client.can_be_asked_early() || !client.offers(question.method()) {
+            return Ok(None);
+        }
+        let asked = Asked {
+            server: Arc::clone(&server),
+            at_work: None,
+        };
+        tokio::select! {
+            biased;
+            answer = self.ask_server(question, target, &asked) => {
+                Ok(answer.ok().filter(|answer| !answer.content.is_empty()))
+            }
+            // Some never answer a question that comes while they read.
+            _ = client.ready(READY, self.progress) => Ok(None),
+        }
+    }
+
+    async fn ask_server(
+        &self,
+        question: Question,
+        target: &Target,
+        Asked { server, at_work }: &Asked,
+    ) -> Result<Answer, OpError> {
+        let file = &target.file;
         let client = server.client();
         // What others have changed on disk since, the server has to know first.
-        let before = client.before(&file);
-        let open = client.open(&file).await?;
+        let open = client.open(file).await?;
         client.refresh().await?;
-        let found = address::find(
-            &open.text,
-            Address {
-                line,
-                symbol: &symbol,
-            },
-        );
-        let place = match found {
-            Ok(place) => place,
-            Err(why) => return Err(OpError::Place { file, why }),
-        };
+        let place = target.find(&open.text)?;
         let spelled = open.text.as_str()[place.identifier.clone()].to_owned();
         let mut params = json!({
             "textDocument": { "uri": open.uri },
@@ -87,9 +130,7 @@ impl Context<'_> {
             params["context"] = json!({ "includeDeclaration": true });
         }
         let asked = (question.method(), &params);
-        let answer = client
-            .ask_about(&file, &open, before, asked, ANSWER)
-            .await?;
+        let answer = client.ask_about(file, &open, asked, ANSWER).await?;
         let content = match question {
             Question::Hover => Content::Text(location::hover(&answer)),
             _ => places(&answer, client.encoding()).await,
@@ -99,7 +140,7 @@ impl Context<'_> {
             symbol: spelled,
             content,
             server: client.name().to_owned(),
-            at_work,
+            at_work: at_work.clone(),
         })
     }
 }

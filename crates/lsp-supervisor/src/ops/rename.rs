@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use terret_changeset::{Change, ChangeSet, CommitError, FileChange, Workspace};
 
+use super::written::{Introduced, Limit};
 use super::{ANSWER, Asked, Context, OpError, Target};
-use crate::address::{self, Address};
 use crate::client::FileEvent;
 use crate::edits::{self, Refused};
 
@@ -21,6 +21,8 @@ pub(crate) struct Renamed {
     pub(crate) moved: Vec<FileChange>,
     pub(crate) edits: usize,
     pub(crate) server: String,
+    /// What the servers say that it has broken.
+    pub(crate) introduced: Introduced,
 }
 
 /// Why nothing was renamed.
@@ -57,12 +59,14 @@ impl Context<'_> {
         new: &str,
         workspace: &(dyn Fn() -> std::io::Result<Workspace> + Sync),
         cancelled: &(dyn Fn() -> bool + Sync),
+        limit: &(dyn Fn() -> Limit + Sync),
     ) -> Result<Renamed, Unrenamed> {
-        let Target { file, line, symbol } = target;
+        target.check().await?;
+        let file = &target.file;
         if new.trim().is_empty() {
             return Err(Unrenamed::Name("`new_name` is empty".to_owned()));
         }
-        let Asked { server, at_work } = self.server_for(&file, "textDocument/rename").await?;
+        let Asked { server, at_work } = self.server_for(file, "textDocument/rename").await?;
         let client = server.client();
         let name = client.name().to_owned();
         if let Some(task) = at_work {
@@ -70,20 +74,9 @@ impl Context<'_> {
                 format!("it is at work on {task}, and may not know all uses yet: try again later");
             return Err(Unrenamed::Server { server: name, why });
         }
-        let before = client.before(&file);
-        let open = client.open(&file).await?;
+        let open = client.open(file).await?;
         client.refresh().await?;
-        let found = address::find(
-            &open.text,
-            Address {
-                line,
-                symbol: &symbol,
-            },
-        );
-        let place = found.map_err(|why| OpError::Place {
-            file: file.clone(),
-            why,
-        })?;
+        let place = target.find(&open.text)?;
         let old = open.text.as_str()[place.identifier.clone()].to_owned();
         if old == new {
             return Err(Unrenamed::Name(format!("`{old}` is its name already")));
@@ -91,7 +84,7 @@ impl Context<'_> {
         let position = open.text.position(place.inside, client.encoding());
         let document = json!({ "uri": open.uri });
         let at = json!({ "textDocument": document, "position": position });
-        client.has_read(&open, before, ANSWER).await;
+        client.settled(&open, ANSWER).await;
         if client.offers("textDocument/prepareRename") {
             let answer = client
                 .ask("textDocument/prepareRename", &at, ANSWER)
@@ -116,9 +109,25 @@ impl Context<'_> {
             return Err(Unrenamed::Server { server: name, why });
         }
         let edits = planned.edits();
+        let root = self.supervisor.workspace();
+        let touched = planned.set.files().into_iter();
+        let touched: Vec<PathBuf> = touched
+            .flat_map(|file| {
+                let from = match file.change() {
+                    Change::Renamed { from, .. } => Some(root.join(from)),
+                    _ => None,
+                };
+                from.into_iter().chain([root.join(file.path())])
+            })
+            .collect();
+        let limit = limit();
+        let baseline = self.supervisor.baseline(&touched, &limit.half()).await;
         let committed = planned.set.commit(cancelled).map_err(Unrenamed::Commit)?;
         self.tell(committed.files()).await;
+        let introduced = self.supervisor.introduced(baseline, &touched, &limit);
+        let introduced = introduced.await;
         Ok(Renamed {
+            introduced,
             old,
             new: new.to_owned(),
             files: planned.lines.into_iter().collect(),

@@ -40,11 +40,10 @@ impl Context<'_> {
         let method = "textDocument/documentSymbol";
         let Asked { server, at_work } = self.server_for(file, method).await?;
         let client = server.client();
-        let before = client.before(file);
         let open = client.open(file).await?;
         let params = json!({ "textDocument": { "uri": open.uri } });
         let asked = (method, &params);
-        let answer = client.ask_about(file, &open, before, asked, ANSWER).await?;
+        let answer = client.ask_about(file, &open, asked, ANSWER).await?;
         let symbols = Symbol::read_all(&answer);
         let total = symbols.len();
         let mut texts = Texts::default();

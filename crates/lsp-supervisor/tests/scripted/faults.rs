@@ -164,7 +164,8 @@ async fn a_question_that_is_not_answered_is_given_up_and_cancelled() {
 #[tokio::test]
 async fn a_server_that_never_begins_is_given_up() {
     let script = json!([{ "never": ["initialize"] }, { "on": { "initialize": ["deafen"] } }, {}]);
-    let session = Session::with(ONE, "start_seconds = 1", &[("scripted", &script)]);
+    let more = "start_seconds = 1\ndiagnostics.answers_wait = true";
+    let session = Session::with(ONE, more, &[("scripted", &script)]);
     for _ in 0..2 {
         let error = session.hover().await;
         check(

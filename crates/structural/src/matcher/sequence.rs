@@ -57,6 +57,8 @@ pub(super) struct Sequence<'p, 't> {
     failed: HashMap<(usize, usize), Range<usize>>,
     /// Whether a candidate may have more than the pattern shows.
     lenient: bool,
+    /// The operand that the candidate begins with, where the grammar counts operators before it in.
+    operand: Option<Syntax<'t>>,
     /// What it had more, and how much that may be.
     extras: Vec<Syntax<'t>>,
     most_extras: usize,
@@ -77,6 +79,7 @@ impl<'p, 't> Sequence<'p, 't> {
             taken: 0,
             failed: HashMap::new(),
             lenient: false,
+            operand: None,
             extras: Vec::new(),
             most_extras: 0,
         }
@@ -177,6 +180,19 @@ impl<'p, 't> Sequence<'p, 't> {
             self.most_extras = most;
             self.list(roots, list, 0, None)
         })
+    }
+
+    /// The same for a candidate without the operators before this operand of it.
+    pub(super) fn start_from(
+        &mut self,
+        reading: usize,
+        candidate: Syntax<'t>,
+        operand: Syntax<'t>,
+    ) -> bool {
+        self.operand = Some(operand);
+        let matched = self.start(reading, &[Child::Node(candidate)]);
+        self.operand = None;
+        matched
     }
 
     pub(super) fn captures(&self) -> Vec<Option<Capture>> {
@@ -523,6 +539,16 @@ impl<'p, 't> Sequence<'p, 't> {
             &self.compiled.tables,
             &mut self.arena,
         );
+        if let Some(operand) = self.operand
+            && node.start_byte() < operand.start_byte()
+            && let Some(first @ Child::Node(_)) = self.arena.get_mut(start)
+            && node.child(0).is_some_and(|first| {
+                let tables = &self.compiled.tables;
+                tables.is_misread(first.kind_id(), node.kind_id())
+            })
+        {
+            *first = Child::Node(operand);
+        }
         // Comments around the members of a container stand outside of it in some grammars.
         let text = if self.compiled.tables.is_open_list(node.kind_id()) {
             inside_parentheses(node)
@@ -648,6 +674,8 @@ impl<'p, 't> Sequence<'p, 't> {
         let Some(variable) = variable else {
             return true;
         };
+        let begin = self.operand.map_or(0, |operand| operand.start_byte());
+        let text = text.start.max(begin)..text.end.max(begin);
         let slot = usize::from(variable);
         if let Some(bound) = &self.bound[slot] {
             if self.source[bound.text.clone()] == self.source[text] {

@@ -115,7 +115,9 @@ impl Stage<'_> {
         if read_as.iter().all(Vec::is_empty) {
             return Err(nothing_searched(&self.scope.target, rejected));
         }
-        collected.check(self.allow_syntax_errors)?;
+        let target = &self.scope.target;
+        let root = (!target.is_file()).then(|| target.root().to_owned());
+        collected.check(self.allow_syntax_errors, root)?;
         for (later, matches) in collected.later.iter_mut().zip(&collected.matches) {
             if *matches > 0 {
                 later.clear();
@@ -222,12 +224,13 @@ impl Collected {
         ControlFlow::Continue(())
     }
 
-    fn check(&self, allow_syntax_errors: bool) -> Result<(), Error> {
+    fn check(&self, allow_syntax_errors: bool, root: Option<PathBuf>) -> Result<(), Error> {
         if let Some(message) = &self.too_large {
             return Err(Error::TooLarge(message.clone()));
         }
         if !self.refused.is_empty() {
-            return Err(Error::Unfit(self.refused.clone()));
+            let files = self.refused.clone();
+            return Err(Error::Unfit { files, root });
         }
         let broken: Vec<(PathBuf, SyntaxBreak)> = self
             .files
@@ -241,7 +244,8 @@ impl Collected {
         if broken.is_empty() || allow_syntax_errors {
             Ok(())
         } else {
-            Err(Error::Breaks(broken))
+            let files = broken;
+            Err(Error::Breaks { files, root })
         }
     }
 }

@@ -15,6 +15,19 @@ pub(crate) struct Tables {
     counts_trailing: bool,
     /// The separators that belong to the member before them.
     terminators: Vec<u8>,
+    /// What each kind is to the rules of what the grammar misreads; empty where there are none.
+    operands: Vec<Operand>,
+}
+
+/// The rules in which a kind is an operand that must be grouped, those whose last operand is what is
+/// meant, and those in which it takes one, as bits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Operand {
+    is: u16,
+    ends_in_one: bool,
+    takes: u16,
+    takes_last: bool,
+    same_line: bool,
 }
 
 const SEPARATOR: u16 = 1;
@@ -95,7 +108,48 @@ impl Tables {
             alike: alike.collect(),
             counts_trailing: data.counts_trailing,
             terminators: data.terminators.concat().into_bytes(),
+            operands: operands(grammar, count),
         }
+    }
+
+    fn operand(&self, kind: u16) -> Operand {
+        let operand = self.operands.get(usize::from(kind));
+        operand.copied().unwrap_or_default()
+    }
+
+    /// Whether the language never has the one bare for an operand of the other.
+    pub(crate) fn is_misread(&self, inner: u16, outer: u16) -> bool {
+        self.operand(inner).is & self.operand(outer).takes != 0
+    }
+
+    /// Whether there is something that takes no such operand.
+    pub(crate) fn is_operand(&self, kind: u16) -> bool {
+        self.operand(kind).is != 0
+    }
+
+    /// Whether there are operands that it does not take.
+    pub(crate) fn takes_operand(&self, kind: u16) -> bool {
+        self.operand(kind).takes != 0
+    }
+
+    /// What may have taken in operators that it has the last operand of.
+    pub(crate) fn takes_last(&self, kind: u16) -> bool {
+        self.operand(kind).takes_last
+    }
+
+    /// An operator whose last operand is what a node really has for its own.
+    pub(crate) fn is_operation(&self, kind: u16) -> bool {
+        self.operand(kind).ends_in_one
+    }
+
+    /// Whether the grammar misreads anything.
+    pub(crate) fn has_misread(&self) -> bool {
+        !self.operands.is_empty()
+    }
+
+    /// What never follows on a later line.
+    pub(crate) fn is_same_line(&self, kind: u16) -> bool {
+        self.operand(kind).same_line
     }
 
     /// The kind that a node is compared by.
@@ -215,4 +269,37 @@ impl Tables {
     pub(crate) fn is_caseless(&self, kind: u16) -> bool {
         self.has(kind, CASELESS)
     }
+}
+
+fn operands(grammar: &Grammar, count: u16) -> Vec<Operand> {
+    let data = grammar.data();
+    let rules = data
+        .grouped
+        .iter()
+        .filter(|rule| !rule.operand_of.is_empty());
+    let rules: Vec<_> = rules.take(16).collect();
+    if rules.is_empty() && data.same_line.is_empty() {
+        return Vec::new();
+    }
+    let language = grammar.language();
+    let mut operands = vec![Operand::default(); usize::from(count)];
+    let id = |kind: &String| usize::from(language.id_for_node_kind(kind, true));
+    for (bit, rule) in rules.into_iter().enumerate() {
+        for kind in &rule.kinds {
+            let operand = &mut operands[id(kind)];
+            operand.is |= 1 << bit;
+            operand.ends_in_one |= rule.last_operand;
+        }
+        for kind in &rule.operand_of {
+            let operand = &mut operands[id(kind)];
+            operand.takes |= 1 << bit;
+            operand.takes_last |= rule.last_operand;
+        }
+    }
+    for kind in &data.same_line {
+        operands[id(kind)].same_line = true;
+    }
+    // The kind that stands for none at all, such as one that asks for a token too.
+    operands[0] = Operand::default();
+    operands
 }

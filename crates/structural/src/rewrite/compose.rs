@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use terret_grammars::LanguageData;
 use tree_sitter::{Node, Tree};
 
 use super::layout::{self, KEPT_LINE_END};
 use super::lists;
 use super::piece::Piece;
+use super::seams;
 use super::template::{Part, Template};
 use super::{File, RewriteError, Site, contains, delete};
 
@@ -53,10 +55,23 @@ impl Guards {
 pub(super) struct Composed {
     pub(super) text: String,
     pub(super) places: Vec<(Place, Range<usize>)>,
+    /// What of the file was replaced, and what stands there now.
+    pub(super) cuts: Vec<(Range<usize>, Range<usize>)>,
     pub(super) replaced: usize,
     pub(super) dropped: usize,
     pub(super) unchanged: usize,
     pub(super) comments_dropped: usize,
+}
+
+impl Composed {
+    /// Where a byte of the file has come to; for one that was replaced, where its replacement ends.
+    pub(super) fn moved(&self, byte: usize) -> usize {
+        let before = self.cuts.partition_point(|(cut, _)| cut.start < byte);
+        match before.checked_sub(1).map(|at| &self.cuts[at]) {
+            Some((cut, put)) => put.end + byte.saturating_sub(cut.end),
+            None => byte,
+        }
+    }
 }
 
 /// The sites of a file with the templates that replace them.
@@ -68,8 +83,7 @@ pub(super) struct Plan<'a> {
     /// Where line ends belong to a string literal.
     literals: Vec<Range<usize>>,
     comments: Vec<Range<usize>>,
-    /// How the language groups an expression, with an `@` for it.
-    group: &'a str,
+    data: &'a LanguageData,
     /// For each site its template as it is spelled there: in the file's indentation, its lists laid
     /// out as those that the runs were taken from.
     parts: Vec<Vec<Part>>,
@@ -80,7 +94,7 @@ impl<'a> Plan<'a> {
         file: &'a File<'a>,
         sites: &'a [Site],
         templates: &'a [Template],
-        group: &'a str,
+        data: &'a LanguageData,
     ) -> Result<Self, RewriteError> {
         let mut plan = Self {
             file,
@@ -88,7 +102,7 @@ impl<'a> Plan<'a> {
             templates,
             literals: Vec::new(),
             comments: Vec::new(),
-            group,
+            data,
             parts: Vec::new(),
         };
         plan.collect(file.tree.root_node());
@@ -173,7 +187,9 @@ impl<'a> Plan<'a> {
             .filter(|site| self.templates[site.edit].is_empty());
         for site in deleted {
             let range = &site.found.range;
-            if delete::is_sole_body(self.file, range) {
+            if delete::is_sole_body(self.file, range)
+                || delete::is_sole_between(self.file, range, &self.data.never_empty)
+            {
                 let line = self.file.line_of(range.start);
                 return Err(RewriteError::SoleBody { line });
             }
@@ -182,7 +198,7 @@ impl<'a> Plan<'a> {
     }
 
     /// What a part of a site's template stands for.
-    pub(super) fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
+    fn captured(&self, site: usize, part: usize) -> Option<Range<usize>> {
         let Part::Hole(variable) = self.parts[site].get(part)? else {
             return None;
         };
@@ -196,13 +212,24 @@ impl<'a> Plan<'a> {
         self.file.tree
     }
 
+    /// The node of the file that a place was taken from, where it is one.
+    pub(super) fn node(&self, place: Place) -> Option<Node<'a>> {
+        let range = self.captured(place.site, place.part?)?;
+        seams::at(self.file.tree, &range)
+    }
+
     fn laid_out(&self, site: &Site) -> Vec<Part> {
         let parts = spelled(&self.templates[site.edit], self.file.layout.unit.as_deref());
         lists::laid_out(self.file, &self.comments, &site.found, parts)
     }
 
+    /// How the language groups an expression, with an `@` for it; empty where it cannot.
+    pub(super) fn group(&self) -> &'a str {
+        self.data.group.as_deref().unwrap_or_default()
+    }
+
     pub(super) fn compose(&self, guards: &Guards) -> Result<Composed, RewriteError> {
-        let (open, close) = self.group.split_once('@').unwrap_or(("", ""));
+        let (open, close) = self.group().split_once('@').unwrap_or_default();
         let mut run = Run {
             plan: self,
             guards,
@@ -269,6 +296,8 @@ impl Run<'_, '_> {
                 done = deleted.end;
                 self.rendered.insert(site);
                 self.count_comments(site, &range);
+                let end = self.composed.text.len();
+                self.composed.cuts.push((deleted, end..end));
                 continue;
             }
             self.composed.text.push_str(&text[done..range.start]);
@@ -280,6 +309,8 @@ impl Run<'_, '_> {
             }
             self.composed.text.push_str(&finished);
             done = range.end;
+            let new = base..self.composed.text.len();
+            self.composed.cuts.push((range, new));
         }
         self.composed.text.push_str(&text[done..]);
     }
@@ -326,7 +357,7 @@ impl Run<'_, '_> {
         while index < parts.len() {
             let (range, is_run) = match &parts[index] {
                 Part::Literal(text) => {
-                    let text = text.replace('\n', &format!("\n{base_indent}"));
+                    let text = layout::indented(text, &base_indent);
                     piece.text.push_str(&text);
                     index += 1;
                     continue;

@@ -11,7 +11,14 @@ use super::File;
 pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
     let mut extent = range.clone();
     if let Some(node) = node_at(file, range) {
-        extent = extent.start.min(node.start_byte())..extent.end.max(node.end_byte());
+        // A terminator on a later line parts what is before the match from what follows.
+        let rest = &file.text[range.end..node.end_byte().max(range.end)];
+        let own = if rest.trim_end().contains('\n') {
+            range.end
+        } else {
+            node.end_byte()
+        };
+        extent = extent.start.min(node.start_byte())..extent.end.max(own);
         let is_separator =
             |node: &Node<'_>| !node.is_named() && file.tables.is_separator(node.kind_id());
         if let Some(next) = node.next_sibling().filter(is_separator) {
@@ -28,6 +35,20 @@ pub(super) fn extent(file: &File<'_>, range: &Range<usize>) -> Range<usize> {
         }
     }
     whole_lines(file, extent)
+}
+
+/// Whether the range is all that there is between two tokens that must not meet.
+pub(super) fn is_sole_between(
+    file: &File<'_>,
+    range: &Range<usize>,
+    pairs: &[[String; 2]],
+) -> bool {
+    let before = file.text[..range.start].trim_end();
+    let after = file.text[range.end..].trim_start();
+    let after = after.strip_prefix(';').map_or(after, str::trim_start);
+    pairs
+        .iter()
+        .any(|[open, close]| before.ends_with(open) && after.starts_with(close))
 }
 
 /// Whether the range is all that there is of a body: what follows would take its place.
@@ -95,5 +116,32 @@ fn whole_lines(file: &File<'_>, extent: Range<usize>) -> Range<usize> {
         return extent.start..extent.end + leading_space(after);
     }
     let start = file.text[..extent.start].rfind('\n').map_or(0, |at| at + 1);
-    start..extent.end + line_end
+    without_blanks(file.text, start..extent.end + line_end)
+}
+
+/// Whole lines, with the blank lines that would be left over: those that double others, and those
+/// that nothing stands before or behind.
+fn without_blanks(text: &str, lines: Range<usize>) -> Range<usize> {
+    let before = text[..lines.start].trim_end();
+    let behind = text[lines.end..].trim_start();
+    // The line end of what stands before is no blank line.
+    let first_above = text[before.len()..lines.start].find('\n');
+    let first_above = match first_above {
+        Some(at) if !before.is_empty() => before.len() + at + 1,
+        _ => before.len(),
+    };
+    let above = text[first_above..lines.start].matches('\n').count();
+    let blanks = &text[lines.end..text.len() - behind.len()];
+    let below = blanks.matches('\n').count();
+    if behind.is_empty() || behind.starts_with(['}', ')', ']']) {
+        return first_above..lines.end;
+    }
+    let left_over = if before.is_empty() || before.ends_with(['{', '(', '[', ':']) {
+        below
+    } else {
+        above.min(below)
+    };
+    let ends = blanks.match_indices('\n').map(|(at, _)| at + 1);
+    let end = ends.take(left_over).last().unwrap_or(0);
+    lines.start..lines.end + end
 }

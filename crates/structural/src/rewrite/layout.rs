@@ -69,6 +69,20 @@ pub(super) fn reindent(text: &str, from: &str, to: &str) -> String {
     moved
 }
 
+/// Indents the lines after the first; a blank one between them stays empty.
+pub(super) fn indented(text: &str, indent: &str) -> String {
+    let mut lines = text.split('\n').peekable();
+    let mut moved = lines.next().unwrap_or_default().to_owned();
+    while let Some(line) = lines.next() {
+        moved.push('\n');
+        if !line.is_empty() || lines.peek().is_none() {
+            moved.push_str(indent);
+        }
+        moved.push_str(line);
+    }
+    moved
+}
+
 /// Rewrites the indentation of a template's lines in a file's own unit.
 pub(super) fn in_units(text: &str, unit: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();

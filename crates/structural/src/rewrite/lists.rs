@@ -26,6 +26,13 @@ struct Source<'a> {
     run: bool,
 }
 
+impl<'a> Source<'a> {
+    /// The white space of the line that the closing bracket begins.
+    fn closing(&self) -> Option<&'a str> {
+        self.trail.rsplit_once('\n').map(|(_, own)| own)
+    }
+}
+
 /// A pair of brackets of a template.
 struct Group {
     open: (usize, usize),
@@ -40,11 +47,14 @@ struct Group {
     has_lines: bool,
 }
 
+/// The number of a literal part, what of it is replaced, and by what.
+type Edit = (usize, Range<usize>, Vec<Part>);
+
 /// The parts of a template for one site: a list that is written on one line there, but was one
 /// member a line in the file, is one member a line again, and what stands behind its last member
 /// stays.
-pub(super) fn laid_out(
-    file: &File<'_>,
+pub(super) fn laid_out<'a>(
+    file: &'a File<'a>,
     comments: &[Range<usize>],
     found: &Match,
     parts: Vec<Part>,
@@ -53,8 +63,12 @@ pub(super) fn laid_out(
         Part::Hole(variable) => found.captures.get(*variable).and_then(Option::as_ref),
         _ => None,
     };
-    let mut edits: Vec<(usize, Range<usize>, Vec<Part>)> = Vec::new();
-    for group in groups(&parts) {
+    let mut edits: Vec<Edit> = Vec::new();
+    let all = groups(&parts);
+    let home = file.indent_at(found.range.start);
+    // The part behind which the line is the template's own again.
+    let mut behind_lines = 0;
+    for group in &all {
         let sources = group.holes.iter().filter_map(|&hole| {
             let source = source(file, comments, found, captured(hole)?)?;
             Some((hole, source))
@@ -86,15 +100,38 @@ pub(super) fn laid_out(
             _ => {}
         }
         let before = blanks_before(&parts, group.close);
-        let lines = (!group.has_lines).then(|| lines(first, &group.indent));
+        let further = further_in(file, &parts, behind_lines..group.open.0, &captured);
+        let indent = format!("{}{further}", group.indent);
+        // A bracket that stands behind a wrapped head, or a string of several lines, closes where the
+        // statement begins.
+        let moves = |source: &Source<'a>| match source.closing() {
+            Some(own) if own == home || !own.starts_with(source.indent) => {
+                (own, group.indent.clone())
+            }
+            _ => (source.indent, indent.clone()),
+        };
+        let (from, to) = moves(first);
+        let lines = (!group.has_lines).then(|| lines(first, (from, &to)));
         let Some((member, end)) = lines.flatten() else {
+            let closing = last.filter(|_| same && !group.has_lines);
+            let closing = closing.and_then(|(_, source)| {
+                let (from, to) = moves(source);
+                line(source.trail, from, &to)
+            });
+            let at = group.close.1 - before;
             // The separator goes before the blanks that the template has there.
-            if last.is_some() && !tail.is_empty() {
-                let at = group.close.1 - before;
+            if let Some(closing) = closing {
+                behind_lines = group.close.0;
+                tail.push(Part::Literal(closing));
+                edits.push((group.close.0, at..group.close.1, tail));
+            } else if last.is_some() && !tail.is_empty() {
                 edits.push((group.close.0, at..at, tail));
             }
             continue;
         };
+        if end.contains('\n') {
+            behind_lines = group.close.0;
+        }
         let (part, at) = (group.open.0, group.open.1 + 1);
         let range = at..at + blanks_behind(&parts, (part, at));
         edits.push((part, range, vec![Part::Literal(member.clone())]));
@@ -113,18 +150,106 @@ pub(super) fn laid_out(
         tail.push(Part::Literal(end));
         edits.push((group.close.0, group.close.1 - before..group.close.1, tail));
     }
+    let has_lines = parts
+        .iter()
+        .any(|part| matches!(part, Part::Literal(text) if text.contains('\n')));
+    if !has_lines {
+        let grouped: Vec<usize> = all.iter().flat_map(|group| group.holes.clone()).collect();
+        let free = (0..parts.len()).filter(|part| !grouped.contains(part));
+        for part in free {
+            edits.extend(
+                on_lines(file, found, &parts, part, captured(part))
+                    .into_iter()
+                    .flatten(),
+            );
+        }
+    }
     edited(parts, edits)
 }
 
-/// What stands before a member, and what before the closing bracket, if the list has lines.
-fn lines(source: &Source<'_>, indent: &str) -> Option<(String, String)> {
-    let line = |white: &str| {
-        let (ends, own) = white.rsplit_once('\n')?;
-        let rest = own.strip_prefix(source.indent)?;
-        let ends = ends.matches('\n').count() + 1;
-        Some(format!("{}{indent}{rest}", "\n".repeat(ends)))
+/// What puts a run on lines of its own, if it had them between the tokens beside it (the children of
+/// an element, a body without brackets).
+fn on_lines(
+    file: &File<'_>,
+    found: &Match,
+    parts: &[Part],
+    hole: usize,
+    capture: Option<&Capture>,
+) -> Option<[Edit; 2]> {
+    let range = &capture
+        .filter(|capture| capture.run && !capture.range.is_empty())?
+        .range;
+    let before = file.text[found.range.start..range.start].trim_end();
+    let behind = file.text[range.end..found.range.end].trim_start();
+    let start = found.range.start + before.len();
+    let end = found.range.end - behind.len();
+    let line = |white: &str| line(white, file.indent_at(start), "");
+    let edit =
+        |part: usize, blanks: Range<usize>, text: String| (part, blanks, vec![Part::Literal(text)]);
+    let (first, last) = (hole.checked_sub(1)?, hole + 1);
+    let Part::Literal(text) = &parts[first] else {
+        return None;
     };
-    Some((line(source.lead)?, line(source.trail)?))
+    let lead = line(&file.text[start..range.start])?;
+    let lead = edit(first, text.trim_end().len()..text.len(), lead);
+    let trail = match parts.get(last) {
+        None => edit(first, 0..0, String::new()),
+        // What parts the run from the rest says that both are on one line.
+        Some(Part::Literal(text)) if text.trim_start().starts_with([',', ';']) => return None,
+        Some(Part::Literal(text)) => {
+            let blanks = text.len() - text.trim_start().len();
+            edit(last, 0..blanks, line(&file.text[range.end..end])?)
+        }
+        Some(_) => return None,
+    };
+    Some([lead, trail])
+}
+
+/// What stands before a member, and what before the closing bracket, if the list has lines.
+fn lines(source: &Source<'_>, (from, to): (&str, &str)) -> Option<(String, String)> {
+    let end = if source.closing().is_some() {
+        line(source.trail, from, to)?
+    } else {
+        source.trail.to_owned()
+    };
+    Some((line(source.lead, from, to)?, end))
+}
+
+/// White space with line ends, moved from one indentation to another.
+fn line(white: &str, from: &str, to: &str) -> Option<String> {
+    let (ends, own) = white.rsplit_once('\n')?;
+    let rest = own.strip_prefix(from)?;
+    let ends = ends.matches('\n').count() + 1;
+    Some(format!("{}{to}{rest}", "\n".repeat(ends)))
+}
+
+/// How much deeper a line is indented than the template's own, by the captures of these parts before
+/// it that end on a line of their own (a chain of calls).
+fn further_in<'c>(
+    file: &File<'_>,
+    parts: &[Part],
+    before: Range<usize>,
+    captured: &dyn Fn(usize) -> Option<&'c Capture>,
+) -> String {
+    let mut further = String::new();
+    for index in before {
+        match &parts[index] {
+            Part::Literal(text) if text.contains('\n') => further.clear(),
+            Part::Literal(_) => {}
+            Part::Hole(_) | Part::Kept(_) => {
+                let Some(range) = captured(index).map(|capture| &capture.range) else {
+                    continue;
+                };
+                let Some((_, last)) = file.text[range.clone()].rsplit_once('\n') else {
+                    continue;
+                };
+                let own = &last[..last.len() - last.trim_start_matches([' ', '\t']).len()];
+                let deeper = own.strip_prefix(file.indent_at(range.start));
+                further.push_str(deeper.unwrap_or_default());
+            }
+        }
+    }
+    further
 }
 
 /// The list of the file that a capture stands in, inside the match.
@@ -141,11 +266,8 @@ fn source<'a>(
     let root = file.tree.root_node();
     let mut node = root.descendant_for_byte_range(range.start, range.end)?;
     let (open, close) = loop {
-        if let Some((open, close)) = brackets(node)
-            && open.end_byte() <= range.start
-            && range.end <= close.start_byte()
-        {
-            break (open, close);
+        if let Some(pair) = brackets(node, range) {
+            break pair;
         }
         node = node.parent()?;
     };
@@ -189,15 +311,26 @@ fn source<'a>(
     })
 }
 
-/// The first and the last child, if they are a pair of brackets.
-fn brackets<'t>(node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
-    let open = node.child(0)?;
-    let close = node.child(node.child_count().checked_sub(1)?)?;
-    let pair = matches!(
-        (open.kind(), close.kind()),
-        ("(", ")") | ("[", "]") | ("{", "}")
-    );
-    pair.then_some((open, close))
+/// The pair of brackets of a node between which the range stands.
+fn brackets<'t>(node: Node<'t>, range: &Range<usize>) -> Option<(Node<'t>, Node<'t>)> {
+    let mut cursor = node.walk();
+    let mut children = node.children(&mut cursor);
+    let is_bracket = |child: &Node<'_>| matches!(child.kind(), "(" | ")" | "[" | "]" | "{" | "}");
+    let mut open = None;
+    let close = children.find(|child| {
+        if is_bracket(child) && child.end_byte() <= range.start {
+            open = Some(*child);
+        }
+        is_bracket(child) && range.end <= child.start_byte()
+    })?;
+    let open = open?;
+    let is_pair = match (open.kind(), close.kind()) {
+        ("(", ")") | ("[", "]") => node.child(0) == Some(open) && close.next_sibling().is_none(),
+        // A body may stand in the statement itself, with what follows it.
+        ("{", "}") => true,
+        _ => false,
+    };
+    is_pair.then_some((open, close))
 }
 
 /// The pairs of brackets in the literal parts of a template; none where they do not pair up.
@@ -292,7 +425,7 @@ fn blanks_before(parts: &[Part], (part, at): (usize, usize)) -> usize {
 }
 
 /// The parts with the ranges of literals replaced, neighbouring literals as one.
-fn edited(parts: Vec<Part>, mut edits: Vec<(usize, Range<usize>, Vec<Part>)>) -> Vec<Part> {
+fn edited(parts: Vec<Part>, mut edits: Vec<Edit>) -> Vec<Part> {
     if edits.is_empty() {
         return parts;
     }

@@ -68,39 +68,80 @@ fn is_glued(composed: &Composed, tree: &Tree, tables: &Tables, place: Place, sea
 }
 
 /// Places to put in parentheses although the grammar takes them without: those that a language's
-/// data names, and an object that would become a block.
+/// data name, and an object that would become a block.
 pub(super) fn loose(
     plan: &Plan<'_>,
     composed: &Composed,
     new_tree: &Tree,
     rules: &[Grouped],
 ) -> HashSet<Place> {
-    let is_loose = |(place, new): &&(Place, Range<usize>)| {
-        let old = place
-            .part
-            .and_then(|part| plan.captured(place.site, part))
-            .and_then(|range| at(plan.tree(), &range));
-        let now = at(new_tree, new);
-        let Some(node) = old.or(now) else {
-            return false;
-        };
+    let mut loose = named(plan, composed, new_tree, rules);
+    let turns = |(place, new): &&(Place, Range<usize>)| {
+        let nodes = (plan.node(*place), at(new_tree, new));
         let is_braced = composed.text[new.clone()].starts_with('{');
-        let turns = || match (old, now) {
-            (Some(old), Some(now)) => is_braced && old.kind() != now.kind(),
-            _ => false,
+        matches!(nodes, (Some(old), Some(now)) if is_braced && old.kind() != now.kind())
+    };
+    loose.extend(
+        composed
+            .places
+            .iter()
+            .filter(turns)
+            .map(|(place, _)| *place),
+    );
+    loose
+}
+
+/// Those that a language's data name.
+pub(super) fn named(
+    plan: &Plan<'_>,
+    composed: &Composed,
+    new_tree: &Tree,
+    rules: &[Grouped],
+) -> HashSet<Place> {
+    let is_named = |(place, new): &&(Place, Range<usize>)| {
+        let now = at(new_tree, new);
+        let Some(node) = plan.node(*place).or(now) else {
+            return false;
         };
         let mut rules = rules.iter().filter(|rule| {
             let mut kinds = rule.kinds.iter();
             kinds.any(|kind| is_kind(node, kind))
         });
-        turns() || rules.any(|rule| Beside::of(&composed.text, new_tree, new).are_named(rule))
+        rules.any(|rule| {
+            now.is_some_and(|now| is_operand(now, &rule.operand_of))
+                || Beside::of(&composed.text, new_tree, new).are_named(rule)
+        })
     };
-    let loose = composed.places.iter().filter(is_loose);
-    loose.map(|(place, _)| *place).collect()
+    let named = composed.places.iter().filter(is_named);
+    named.map(|(place, _)| *place).collect()
+}
+
+/// Whether a node of one of these kinds has the node for an operand: a child that no brackets of its
+/// own part from the others.
+pub(super) fn is_operand(node: Node<'_>, kinds: &[String]) -> bool {
+    if kinds.is_empty() {
+        return false;
+    }
+    let mut node = node;
+    let parent = loop {
+        let Some(parent) = node.parent() else {
+            return false;
+        };
+        if parent.byte_range() != node.byte_range() {
+            break parent;
+        }
+        node = parent;
+    };
+    let mut cursor = parent.walk();
+    let mut before = parent
+        .children(&mut cursor)
+        .take_while(|child| child.start_byte() < node.start_byte());
+    kinds.iter().any(|kind| is_kind(parent, kind))
+        && !before.any(|child| matches!(child.kind(), "(" | "[" | "{"))
 }
 
 /// The node of exactly this range.
-fn at<'t>(tree: &'t Tree, range: &Range<usize>) -> Option<Node<'t>> {
+pub(super) fn at<'t>(tree: &'t Tree, range: &Range<usize>) -> Option<Node<'t>> {
     let root = tree.root_node();
     let node = root.named_descendant_for_byte_range(range.start, range.end)?;
     (node.byte_range() == *range).then_some(node)
@@ -130,7 +171,12 @@ impl<'t> Beside<'t> {
         let behind = token(start, start + first).filter(|token| token.start_byte() == start);
         let behind = behind.map_or(start + first, |token| token.end_byte());
         let mut begun = Vec::new();
-        let mut around = root.descendant_for_byte_range(range.start, range.start + 1);
+        // What begins within the place is none of its surroundings.
+        let around = root.descendant_for_byte_range(range.start, range.end);
+        let mut around = match around {
+            Some(node) if node.byte_range() == *range => node.parent(),
+            around => around,
+        };
         while let Some(node) = around.filter(|node| node.start_byte() == range.start) {
             begun.push(node.kind());
             around = node.parent();
@@ -152,7 +198,7 @@ impl<'t> Beside<'t> {
 }
 
 /// Whether the node is of a kind, which may be followed by a token that the node must hold.
-fn is_kind(node: Node<'_>, kind: &str) -> bool {
+pub(super) fn is_kind(node: Node<'_>, kind: &str) -> bool {
     let Some((kind, token)) = kind.split_once(' ') else {
         return node.kind() == kind;
     };
