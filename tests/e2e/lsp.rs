@@ -79,7 +79,10 @@ fn every_write_tells_what_it_has_broken() {
     let patch = "*** Begin Patch\n*** Update File: cart.py\n@@\n-def total(prices: list[int], more: int) -> int:\n\
         +def total(prices: list[int]) -> int:\n*** End Patch";
     let mended = ask(&mut session, "apply_patch", json!({ "patch": patch }));
-    assert_eq!(told(&mended), "1 file changed\nedited cart.py\nfixed: 1 earlier problem");
+    assert_eq!(
+        told(&mended),
+        "1 file changed\nedited cart.py\nfixed: 1 earlier problem"
+    );
     let new = json!({ "path": "new.py", "content": "value = missing\n" });
     let new = ask(&mut session, "write", new);
     assert!(

@@ -197,12 +197,6 @@ impl Client {
         self.documents.lock().await.len()
     }
 
-    /// The files of the documents that it has open.
-    pub(crate) async fn documents(&self) -> Vec<PathBuf> {
-        let documents = self.documents.lock().await;
-        documents.paths().map(Path::to_owned).collect()
-    }
-
     /// Why the connection has closed, if it has.
     pub(crate) fn closed(&self) -> Option<String> {
         let status = self.peer.status();
@@ -314,8 +308,7 @@ impl Client {
         // Held from the reading to the telling: what was read first must not be told last.
         let mut documents = self.documents.lock().await;
         let text = documents::read(path).await?;
-        let sync = self.heard.state().offered.sync();
-        let how = (sync, self.encoding);
+        let how = (self.heard.state().offered.sync(), self.encoding);
         let (notices, open) = documents.sync(path, language, text, how, self.told(path));
         for (method, params) in notices {
             self.notify(method, &params)?;
@@ -384,7 +377,10 @@ impl Client {
 
     /// Brings all open documents up to date with their files; those whose files are gone are closed.
     pub(crate) async fn refresh(&self) -> Result<(), Error> {
-        for path in self.documents().await {
+        let documents = self.documents.lock().await;
+        let paths: Vec<PathBuf> = documents.paths().map(Path::to_owned).collect();
+        drop(documents);
+        for path in paths {
             if self.sync(&path).await.is_err() {
                 let closed = self.documents.lock().await.close(&path);
                 if let Some((method, params)) = closed {

@@ -178,20 +178,18 @@ impl Client {
             params["identifier"] = json!(identifier);
         }
         let answer = self.ask(method, &params, limit).await?;
-        let mut items = Diagnostic::read_all(&answer["items"]);
-        // Some answer with nothing, and push what they find.
-        if items.is_empty() && self.entry().spec().diagnostics.check.is_none() {
-            let state = self.heard().state();
-            let published = state.published.get(path);
-            let of_text = published.filter(|published| {
-                let is_of_version = published
-                    .version
-                    .is_none_or(|version| version >= open.wanted);
-                published.count > open.told.pushes && is_of_version
-            });
-            items = of_text.map_or_else(Vec::new, |published| published.items.to_vec());
+        let items = Diagnostic::read_all(&answer["items"]);
+        if !items.is_empty() || self.entry().spec().diagnostics.check.is_some() {
+            return Ok(items);
         }
-        Ok(items)
+        // Some answer with nothing, and push what they find.
+        let state = self.heard().state();
+        let pushed = state.published.get(path).filter(|published| {
+            let version = published.version;
+            published.count > open.told.pushes
+                && version.is_none_or(|version| version >= open.wanted)
+        });
+        Ok(pushed.map_or_else(Vec::new, |published| published.items.to_vec()))
     }
 
     fn offers_command(&self, command: &str) -> bool {
@@ -234,10 +232,10 @@ impl Client {
                 let is_more = is_of_version && published.count > seen;
                 is_more.then_some((published.count, published.at?))
             };
-            let (count, at) = match timeout_at(quiet, self.hears(more)).await {
-                Ok(heard) => heard?,
-                Err(_) => break,
+            let Ok(told) = timeout_at(quiet, self.hears(more)).await else {
+                break;
             };
+            let (count, at) = told?;
             seen = count;
             quiet = (at + settle).min(until);
         }

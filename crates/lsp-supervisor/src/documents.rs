@@ -46,7 +46,7 @@ struct Document {
     /// When it was told that this text is saved, if it was.
     saved: Option<Told>,
     used: u64,
-    /// Whether the server was told of it: some do not want to hear.
+    /// Whether the server wants to hear of it, and was told that it is open.
     opened: bool,
 }
 

@@ -203,16 +203,24 @@ impl Context<'_> {
         Err(OpError::Server(errors))
     }
 
-    /// The first server for a file that answers questions about code, started if it has to be, where a question waits in
-    /// the server itself until it has read what the answer needs.
-    pub(crate) async fn patient_server(&self, file: &Path) -> Option<Arc<Server>> {
-        let choices = self.usable(file).await.ok()?;
-        let mut choices = choices.iter();
-        let choice = choices.find(|choice| !choice.entry().spec().linter)?;
-        if !choice.entry().spec().diagnostics.answers_wait {
-            return None;
+    /// The first server for a file that answers questions about code, started if it has to be, if it is one whose answers
+    /// wait. That it does not start is an error where there is no other: otherwise it would be started once more.
+    pub(crate) async fn first_that_waits(
+        &self,
+        file: &Path,
+    ) -> Result<Option<Arc<Server>>, OpError> {
+        let mut choices = self.usable(file).await?;
+        choices.retain(|choice| !choice.entry().spec().linter);
+        let first = choices.first();
+        let Some(choice) = first.filter(|first| first.entry().spec().diagnostics.answers_wait)
+        else {
+            return Ok(None);
+        };
+        match self.supervisor.server(choice).await {
+            Ok(server) => Ok(Some(server)),
+            Err(_) if choices.len() > 1 => Ok(None),
+            Err(error) => Err(error.into()),
         }
-        self.supervisor.server(choice).await.ok()
     }
 
     /// Why no server can be used for a file.

@@ -492,10 +492,11 @@ impl Shared {
                     return Ok(Arc::clone(server));
                 }
                 Some(words) => {
-                    let documents = server.client().documents().await;
+                    let documents = server.client().recent().await;
                     let mut past = slot.past();
                     past.died(words);
                     past.documents = documents;
+                    drop(past);
                     *running = None;
                 }
             }
@@ -511,9 +512,9 @@ impl Shared {
                 slot.use_now();
                 slot.end_when_idle();
                 let documents = std::mem::take(&mut slot.past().documents);
-                for path in documents {
+                for path in documents.iter().rev() {
                     // A file that is gone meanwhile is not missed.
-                    let _ = server.client().open(&path).await;
+                    let _ = server.client().open(path).await;
                 }
                 Ok(server)
             }

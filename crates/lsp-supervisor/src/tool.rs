@@ -164,13 +164,8 @@ impl Tool for LspRename {
         let limit = || self.supervisor.write_limit(context);
         let renamed = async {
             let once = || {
-                work.rename(
-                    target.clone(),
-                    &args.new_name,
-                    &workspace,
-                    &cancelled,
-                    &limit,
-                )
+                let target = target.clone();
+                work.rename(target, &args.new_name, &workspace, &cancelled, &limit)
             };
             let result = match once().await {
                 // Nothing has been changed by then, and the server may well have been dead already.

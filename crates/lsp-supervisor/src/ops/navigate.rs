@@ -70,7 +70,7 @@ impl Context<'_> {
     /// Asks about a symbol.
     pub(crate) async fn ask(&self, question: Question, target: Target) -> Result<Answer, OpError> {
         target.check().await?;
-        if let Some(answer) = self.ask_early(question, &target).await {
+        if let Some(answer) = self.ask_early(question, &target).await? {
             return Ok(answer);
         }
         let asked = self.server_for(&target.file, question.method()).await?;
@@ -79,15 +79,21 @@ impl Context<'_> {
 
     /// Asks a server that has just been started, where its first answer is as good as a later one. Nothing where it has
     /// none: once it has read the project it may have.
-    async fn ask_early(&self, question: Question, target: &Target) -> Option<Answer> {
+    async fn ask_early(
+        &self,
+        question: Question,
+        target: &Target,
+    ) -> Result<Option<Answer>, OpError> {
         use Question::{Definition, Hover, TypeDefinition};
         if !matches!(question, Definition | TypeDefinition | Hover) {
-            return None;
+            return Ok(None);
         }
-        let server = self.patient_server(&target.file).await?;
+        let Some(server) = self.first_that_waits(&target.file).await? else {
+            return Ok(None);
+        };
         let client = server.client();
         if !client.can_be_asked_early() || !client.offers(question.method()) {
-            return None;
+            return Ok(None);
         }
         let asked = Asked {
             server: Arc::clone(&server),
@@ -96,10 +102,10 @@ impl Context<'_> {
         tokio::select! {
             biased;
             answer = self.ask_server(question, target, &asked) => {
-                answer.ok().filter(|answer| !answer.content.is_empty())
+                Ok(answer.ok().filter(|answer| !answer.content.is_empty()))
             }
             // Some never answer a question that comes while they read.
-            _ = client.ready(READY, self.progress) => None,
+            _ = client.ready(READY, self.progress) => Ok(None),
         }
     }
 

@@ -164,7 +164,8 @@ async fn a_question_that_is_not_answered_is_given_up_and_cancelled() {
 #[tokio::test]
 async fn a_server_that_never_begins_is_given_up() {
     let script = json!([{ "never": ["initialize"] }, { "on": { "initialize": ["deafen"] } }, {}]);
-    let session = Session::with(ONE, "start_seconds = 1", &[("scripted", &script)]);
+    let more = "start_seconds = 1\ndiagnostics.answers_wait = true";
+    let session = Session::with(ONE, more, &[("scripted", &script)]);
     for _ in 0..2 {
         let error = session.hover().await;
         check(
@@ -232,21 +233,31 @@ async fn a_server_is_killed_with_its_supervisor() {
 
 #[tokio::test]
 async fn a_death_is_told_at_once_to_who_waits_for_diagnostics() {
-    let deadly = json!({ "on": { "textDocument/didOpen": [{ "mourn": "boom" }, { "exit": 9 }] } });
-    let session = Session::new(ONE, &json!([deadly, deadly, {}]));
-    let begun = Instant::now();
-    check("twice dead", &session.diagnostics().await, Err("boom"));
-    assert!(
-        begun.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        begun.elapsed()
-    );
-    check(
-        "alive",
-        &session.diagnostics().await,
-        Ok("no errors and no warnings"),
-    );
-    session.end().await;
+    let pulls = json!({ "diagnosticProvider": { "interFileDependencies": false, "workspaceDiagnostics": false } });
+    for (proof, method) in [
+        ("push", "textDocument/didOpen"),
+        ("pull", "textDocument/diagnostic"),
+    ] {
+        let more = format!("diagnostics.proof = '{proof}'");
+        let capabilities = if proof == "pull" { &pulls } else { &json!({}) };
+        let deadly = json!({ "capabilities": capabilities, "on": { method: [{ "mourn": "boom" }, { "exit": 9 }] } });
+        let alive = json!({ "capabilities": capabilities });
+        let script = json!([deadly, deadly, alive]);
+        let session = Session::with(ONE, &more, &[("scripted", &script)]);
+        let begun = Instant::now();
+        check("twice dead", &session.diagnostics().await, Err("boom"));
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            begun.elapsed()
+        );
+        check(
+            "alive",
+            &session.diagnostics().await,
+            Ok("no errors and no warnings"),
+        );
+        session.end().await;
+    }
 }
 
 #[tokio::test]
@@ -288,7 +299,23 @@ async fn what_is_not_proven_is_not_told_as_fine() {
     };
     let item = |message: &str| json!([{ "message": message }]);
     let quiet = "textDocument/publishDiagnostics";
+    let other = json!({ "send": { "method": "textDocument/publishDiagnostics", "params": {
+        "uri": "${root}/b.words", "version": "${version}", "diagnostics": [{ "message": "other" }],
+    } } });
+    let many: Vec<Value> = (0..5000)
+        .map(|at| json!({ "message": format!("{at} {}", "x".repeat(900)) }))
+        .collect();
     let rows = [
+        (
+            "of another file",
+            vec![other, publish(json!("${version}"), item("new"))],
+            "a.words:1 error new",
+        ),
+        (
+            "very many",
+            vec![publish(json!("${version}"), json!(many))],
+            "mend these first",
+        ),
         (
             "twice",
             vec![

@@ -128,6 +128,36 @@ async fn a_root_may_be_reached_by_a_link() {
 }
 
 #[tokio::test]
+async fn what_names_no_symbol_is_an_error_and_no_guess() {
+    let session = Session::new(ONE, &json!({}));
+    for action in [
+        "definition",
+        "references",
+        "hover",
+        "type_definition",
+        "implementation",
+    ] {
+        for symbol in [json!(null), json!(""), json!(" ")] {
+            let at = json!({ "action": action, "file": "a.words", "line": 2, "symbol": symbol });
+            check(action, &session.call("lsp", at).await, Err("symbol"));
+        }
+    }
+    check(
+        "elsewhere",
+        &session.ask("hover", 2, "def").await,
+        Err("line 1: def one"),
+    );
+    check(
+        "no line",
+        &session.ask("hover", 9, "one").await,
+        Err("there is no line 9"),
+    );
+    // No server is started for it.
+    assert_eq!(session.log().starts().len(), 0);
+    session.end().await;
+}
+
+#[tokio::test]
 async fn answers_come_in_many_shapes() {
     let range =
         json!({ "start": { "line": 0, "character": 4 }, "end": { "line": 0, "character": 7 } });

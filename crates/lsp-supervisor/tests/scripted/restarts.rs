@@ -91,6 +91,23 @@ async fn a_reload_ends_a_server_that_is_being_asked() {
 }
 
 #[tokio::test]
+async fn of_two_that_exclude_each_other_one_is_asked() {
+    let files = "//- /a.words\ndef one\n//- /other.json\n{}\n";
+    let session = Session::with(
+        files,
+        "unless = ['other.json']",
+        &[("scripted", &json!({}))],
+    );
+    check(
+        "excluded",
+        &session.hover().await,
+        Err("another server is for"),
+    );
+    assert_eq!(session.log().starts().len(), 0);
+    session.end().await;
+}
+
+#[tokio::test]
 async fn one_of_two_servers_is_enough() {
     let linter = json!({ "name": "first", "capabilities": { "definitionProvider": null, "hoverProvider": null } });
     let second = json!({ "name": "second" });
