@@ -16,6 +16,8 @@ mod places;
 mod renames;
 #[path = "scripted/restarts.rs"]
 mod restarts;
+#[path = "scripted/written.rs"]
+mod written;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -79,7 +81,8 @@ impl Session {
             .set(mark.name(), mark.value());
         let options = Options::default().catalog(catalog).environment(environment);
         let supervisor = Supervisor::new(tree.path(folder), options);
-        let tools = Toolset::builder().tools(supervisor.tools());
+        let put = supervisor.wrap(&written::put(tree.path(folder)));
+        let tools = Toolset::builder().tools(supervisor.tools()).tools([put]);
         let surface = tools.build().unwrap().surface(Tier::Write);
         Self {
             surface: surface.with_gate(Arc::new(AllowUpTo(Tier::Write))),
