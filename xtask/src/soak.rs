@@ -5,16 +5,18 @@ pub(crate) mod self_match;
 use anyhow::Result;
 use clap::ValueEnum;
 
-use crate::diff;
 use crate::report::{Report, Totals};
-use crate::shell;
 use crate::workspace::Workspace;
+use crate::{diff, servers, shell};
 
 /// How many cases of each property `fuzz` tries; a test run tries 400.
 const FUZZ_CASES: &str = "15000";
 
 /// How many times a language server is killed; a test run does so 40 times.
 const KILLS: &str = "1000";
+
+/// How many edits of each server's project `replay` makes; a test run makes 20.
+const EDITS: &str = "200";
 
 /// What can be run to its end.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -27,6 +29,8 @@ pub(crate) enum Proof {
     Fuzz,
     /// A language server killed at a moment of each of many seeds
     Kills,
+    /// Many edits in a row with each real server, each compared with a fresh check of the project
+    Replay,
 }
 
 /// Runs these proofs, or all when none is named; `save` writes the figures of those that have some.
@@ -40,6 +44,7 @@ pub(crate) fn run(workspace: &Workspace, proofs: &[Proof], save: bool, report: &
                 Proof::SelfMatch => usize::from(!self_match::run(workspace, save)?),
                 Proof::Fuzz => fuzz(workspace)?,
                 Proof::Kills => kills(workspace)?,
+                Proof::Replay => replay(workspace)?,
             };
             Ok(match problems {
                 0 => (Totals::PASSED, String::new()),
@@ -56,6 +61,7 @@ impl Proof {
             Proof::SelfMatch => "self-match",
             Proof::Fuzz => "fuzz",
             Proof::Kills => "kills",
+            Proof::Replay => "replay",
         }
     }
 }
@@ -88,6 +94,21 @@ fn kills(workspace: &Workspace) -> Result<usize> {
     ];
     let which = ["--", "kills::a_server_may_be_killed_at_any_moment"];
     shell::pass(shell.cargo(&[&what[..], &which].concat()))?;
+    Ok(0)
+}
+
+/// With the servers that are installed; one that is not there skips itself, as in a test run.
+fn replay(workspace: &Workspace) -> Result<usize> {
+    let shell = workspace.shell.clone().set("TERRET_REPLAY", EDITS);
+    let shell = shell.prepend_path(&[servers::bin(workspace)?])?;
+    let what = [
+        "test",
+        "--package",
+        "terret-lsp-supervisor",
+        "--test",
+        "real",
+    ];
+    shell::pass(shell.cargo(&[&what[..], &["--", "replay::"]].concat()))?;
     Ok(0)
 }
 

@@ -16,6 +16,8 @@ mod places;
 mod renames;
 #[path = "scripted/restarts.rs"]
 mod restarts;
+#[path = "scripted/shared.rs"]
+mod shared;
 #[path = "scripted/written.rs"]
 mod written;
 
@@ -63,31 +65,12 @@ impl Session {
             Some(_) => Mark::inherited(),
             None => Mark::new(),
         };
-        let mut catalog = Catalog::empty();
-        for (id, script) in scripts {
-            let path = tree.path(format!("{id}.json"));
-            std::fs::write(&path, script.to_string()).unwrap();
-            let mut entry = toml::Table::new();
-            entry.insert("name".to_owned(), (*id).into());
-            let program = std::env::current_exe().unwrap().display().to_string();
-            entry.insert("programs".to_owned(), vec![program].into());
-            entry.insert("args".to_owned(), vec![path.display().to_string()].into());
-            entry.insert("install".to_owned(), "it is the test".into());
-            catalog.change_table(id, merged(entry, BASE)).unwrap();
-            catalog.change(id, more).unwrap();
-        }
-        let environment = Environment::empty()
-            .set(language_server::VARIABLE, "1")
-            .set(mark.name(), mark.value());
-        let options = Options::default().catalog(catalog).environment(environment);
-        let supervisor = Supervisor::new(tree.path(folder), options);
-        let put = supervisor.wrap(&written::put(tree.path(folder)));
-        let tools = Toolset::builder().tools(supervisor.tools()).tools([put]);
-        let surface = tools.build().unwrap().surface(Tier::Write);
+        let options = options(&tree, &mark, more, scripts);
+        let (supervisor, surface) = run(tree.path(folder), options);
         Self {
-            surface: surface.with_gate(Arc::new(AllowUpTo(Tier::Write))),
-            supervisor,
             tree,
+            supervisor,
+            surface,
             mark,
         }
     }
@@ -117,12 +100,7 @@ impl Session {
     }
 
     async fn call_with(&self, tool: &str, arguments: Value, request: Request) -> Answer {
-        let answer = self.surface.call(tool, arguments, request);
-        let answer = tokio::time::timeout(SOON, answer).await;
-        match answer.expect("nothing hangs") {
-            Ok(output) => Ok(output.to_text()),
-            Err(error) => Err(error.message),
-        }
+        answer(&self.surface, tool, arguments, request).await
     }
 
     async fn ask(&self, action: &str, line: u32, symbol: &str) -> Answer {
@@ -175,6 +153,44 @@ impl Session {
     }
 }
 
+/// How a run has servers with these scripts, which are written beside the project.
+fn options(tree: &Tree, mark: &Mark, more: &str, scripts: &[(&str, &Value)]) -> Options {
+    let mut catalog = Catalog::empty();
+    for (id, script) in scripts {
+        let path = tree.path(format!("{id}.json"));
+        std::fs::write(&path, script.to_string()).unwrap();
+        let mut entry = toml::Table::new();
+        entry.insert("name".to_owned(), (*id).into());
+        let program = std::env::current_exe().unwrap().display().to_string();
+        entry.insert("programs".to_owned(), vec![program].into());
+        entry.insert("args".to_owned(), vec![path.display().to_string()].into());
+        entry.insert("install".to_owned(), "it is the test".into());
+        catalog.change_table(id, merged(entry, BASE)).unwrap();
+        catalog.change(id, more).unwrap();
+    }
+    let environment = Environment::empty()
+        .set(language_server::VARIABLE, "1")
+        .set(mark.name(), mark.value());
+    Options::default().catalog(catalog).environment(environment)
+}
+
+/// A run in a folder.
+fn run(folder: PathBuf, options: Options) -> (Supervisor, Surface) {
+    let supervisor = Supervisor::new(&folder, options);
+    let put = supervisor.wrap(&written::put(folder));
+    let tools = Toolset::builder().tools(supervisor.tools()).tools([put]);
+    let surface = tools.build().unwrap().surface(Tier::Write);
+    let surface = surface.with_gate(Arc::new(AllowUpTo(Tier::Write)));
+    (supervisor, surface)
+}
+
+/// The clock is so much later at once, for what waits by it; no process is any older.
+async fn later(by: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(by).await;
+    tokio::time::resume();
+}
+
 /// What all entries have, unless a test says otherwise.
 const BASE: &str = "
     languages.words = ['words']
@@ -192,6 +208,16 @@ fn merged(mut table: toml::Table, text: &str) -> toml::Table {
 const ONE: &str = "//- /a.words\ndef one\none\n";
 /// What the server of words says about it.
 const KNOWN: &str = "the word one";
+
+/// What a run answers, within the bound.
+async fn answer(surface: &Surface, tool: &str, arguments: Value, request: Request) -> Answer {
+    let answer = surface.call(tool, arguments, request);
+    let answer = tokio::time::timeout(SOON, answer).await;
+    match answer.expect("nothing hangs") {
+        Ok(output) => Ok(output.to_text()),
+        Err(error) => Err(error.message),
+    }
+}
 
 /// What fails within the bound tells why.
 #[track_caller]

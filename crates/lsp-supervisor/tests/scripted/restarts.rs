@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{KNOWN, ONE, Session, check};
+use super::{KNOWN, ONE, Session, check, later};
 
 const HOVER: &str = "textDocument/hover";
 
@@ -143,4 +143,52 @@ async fn one_of_two_servers_is_enough() {
     let symbols = json!({ "action": "symbols", "file": "a.words" });
     check("none", &session.call("lsp", symbols).await, Err("no luck"));
     session.mark.await_count(0, Duration::from_secs(60));
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_asks_is_ended() {
+    let session = Session::new(ONE, &json!({}));
+    let log = session.log();
+    check("it runs", &session.hover().await, Ok(KNOWN));
+    // A question begins the time anew.
+    for _ in 0..3 {
+        later(Duration::from_secs(15 * 60)).await;
+        check("used", &session.hover().await, Ok(KNOWN));
+    }
+    assert_eq!((log.starts().len(), log.got("shutdown").len()), (1, 0));
+    later(Duration::from_secs(21 * 60)).await;
+    log.until(|line| (line["got"]["method"] == "exit").then_some(()))
+        .await;
+    check("again", &session.hover().await, Ok(KNOWN));
+    assert_eq!(log.starts().len(), 2);
+    session.end().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_being_asked_is_not_idle() {
+    let session = Session::new(ONE, &json!([{ "never": [HOVER] }, {}]));
+    let log = session.log();
+    check(
+        "it runs",
+        &session.ask("definition", 2, "one").await,
+        Ok("a.words:1: def one"),
+    );
+    // The question is open when the time since the one before it is up.
+    later(Duration::from_secs(20 * 60 - 5)).await;
+    let time = async {
+        log.until(|line| (line["got"]["method"] == HOVER).then_some(()))
+            .await;
+        later(Duration::from_secs(10)).await;
+        check(
+            "beside it",
+            &session.ask("definition", 2, "one").await,
+            Ok("a.words:1: def one"),
+        );
+        assert_eq!((log.starts().len(), log.got("shutdown").len()), (1, 0));
+        session.supervisor.reload(None).await
+    };
+    let (answer, ended) = tokio::join!(session.hover(), time);
+    assert_eq!(ended, 1);
+    check("asked again", &answer, Ok(KNOWN));
+    session.end().await;
 }

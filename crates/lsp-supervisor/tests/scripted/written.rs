@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use terret_tiers::wrapper::Writer;
 use terret_tiers::{CallContext, Output, Tier, Tool, ToolError, ToolSpec};
 
-use super::{KNOWN, ONE, Session, check};
+use super::{KNOWN, ONE, Session, check, later};
 
 /// A host's tool that writes a file.
 struct Put {
@@ -137,4 +137,47 @@ async fn what_a_write_introduces_is_told_once() {
         );
     }
     session.end().await;
+}
+
+#[tokio::test]
+async fn what_comes_late_is_told_with_the_next_write_unless_it_is_overtaken() {
+    let say = |uri: &str, version: Value, items: Value| {
+        let params = json!({ "uri": uri, "version": version, "diagnostics": items });
+        json!({ "send": { "method": "textDocument/publishDiagnostics", "params": params } })
+    };
+    // What it has to say of the change it says when it is asked about the other file.
+    let late = say("${root}/a.words", json!(2), json!([{ "message": "late" }]));
+    let script = json!({
+        "never": ["textDocument/publishDiagnostics"],
+        "after": { "textDocument/didOpen": [say("${uri}", json!("${version}"), json!([]))] },
+        "on": { "textDocument/hover": [late] },
+    });
+    let files = "//- /a.words\ndef one\n//- /b.words\ndef two\n";
+    for overtaken in [false, true] {
+        let session = Session::new(files, &script);
+        check(
+            "it runs",
+            &session
+                .call("lsp", json!({ "action": "symbols", "file": "b.words" }))
+                .await,
+            Ok("two"),
+        );
+        let told = write(&session, "a.words", "def one\nwrong\n").await;
+        assert!(told.contains("pending"), "{told}");
+        let asked = session.ask_in("b.words", "hover", 1, "two").await;
+        check("said", &asked, Ok("the word two"));
+        // The time in which more might be said of it.
+        later(Duration::from_secs(1)).await;
+        if overtaken {
+            session.write("a.words", "def one\nfine\n");
+        }
+        let mut told = write(&session, "b.words", "def two\ntwo\n").await;
+        told += &write(&session, "b.words", "def two\ntwo two\n").await;
+        assert_eq!(
+            told.matches("late").count(),
+            usize::from(!overtaken),
+            "{told}"
+        );
+        session.end().await;
+    }
 }
