@@ -174,11 +174,11 @@ async fn a_server_that_is_being_asked_is_not_idle() {
         Ok("a.words:1: def one"),
     );
     // The question is open when the time since the one before it is up.
-    later(Duration::from_secs(20 * 60 - 5)).await;
+    later(Duration::from_secs(20 * 60 - 8)).await;
     let time = async {
         log.until(|line| (line["got"]["method"] == HOVER).then_some(()))
             .await;
-        later(Duration::from_secs(10)).await;
+        later(Duration::from_secs(14)).await;
         check(
             "beside it",
             &session.ask("definition", 2, "one").await,
