@@ -20,6 +20,10 @@ pub(crate) struct Cli {
     #[arg(long, value_name = "WHEN", default_value = "auto", global = true)]
     pub(crate) color: Color,
 
+    /// Trust this workspace for this one run, as `terret trust` does for good
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -39,6 +43,12 @@ pub(crate) enum Command {
     Session(SessionArgs),
     /// Show what is usable here, and how to get what is not
     Doctor(DoctorArgs),
+    /// Let this workspace run what it brings: its own programs, build scripts, macros
+    ///
+    /// Without trust, terret.toml of the workspace names no programs, no programs of its own (such
+    /// as those in node_modules/.bin) are used, and no server is started that would run its code.
+    /// The trust is for the folder with all below it, for this user.
+    Trust(TrustArgs),
 }
 
 #[derive(Debug, Args)]
@@ -81,9 +91,20 @@ pub(crate) struct SessionArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Print {grammars: [{language, compiled_in, feature}]}
+    /// Print {grammars: […], language_servers: […]}
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Trust it no more
+    #[arg(long)]
+    pub(crate) revoke: bool,
+
+    /// Print the folders that are trusted, a line each
+    #[arg(long, conflicts_with = "revoke")]
+    pub(crate) list: bool,
 }
 
 /// The tools that there are.

@@ -1,21 +1,24 @@
 //! `terret call`: one call in a run of its own.
 
 use std::io::Read;
-use std::path::PathBuf;
+
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use serde_json::{Map, Value};
+use terret::Run;
 use terret::tiers::{ErrorKind, Output, ToolError};
 
 use crate::args::{CallArgs, Pair};
 use crate::exit::{self, Usage};
+use crate::host::{Calls, Place};
 use crate::images::Images;
 use crate::reply::Reply;
 use crate::signals::Interrupts;
 use crate::{host, out, progress};
 
-pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, args: CallArgs) -> Result<ExitCode> {
     let CallArgs {
         tool,
         arguments,
@@ -24,7 +27,7 @@ pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
         json,
     } = args;
     let arguments = merged(arguments, pairs)?;
-    let run = host::run(workspace)?;
+    let run = place.run(Calls::One)?;
     let surface = host::surface(&run, cap.tier);
     let request = run.request("1");
     let cancel = request.cancel().clone();
@@ -34,6 +37,7 @@ pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
         let call = surface.call(&tool, arguments, request);
         let result = interrupts.during(call, &cancel).await?;
         drop(shown);
+        tell_cold_starts(&run).await;
         interrupts.during(run.shutdown(), &cancel).await?;
         anyhow::Ok(result)
     })?;
@@ -62,6 +66,23 @@ pub(crate) fn run(workspace: PathBuf, args: CallArgs) -> Result<ExitCode> {
         exit::say(&format!("error[{}]", error.kind), &error.message);
     }
     Ok(exit::code(error.kind).into())
+}
+
+/// What took less is not worth a line.
+const NOTABLE: Duration = Duration::from_secs(1);
+
+/// Says how long the call has waited for language servers to be ready: in a session the next one would not.
+async fn tell_cold_starts(run: &Run) {
+    let Some(servers) = run.servers() else { return };
+    for server in servers.status().await {
+        if let Some(after) = server.ready_after.filter(|after| *after >= NOTABLE) {
+            let seconds = after.as_secs_f64().round();
+            exit::note(&format!(
+                "note: {} was ready after {seconds} s",
+                server.name
+            ));
+        }
+    }
 }
 
 /// How a change is staged and resolved.

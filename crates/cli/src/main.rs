@@ -4,8 +4,10 @@
 
 mod args;
 mod call;
+mod config;
 mod doctor;
 mod exit;
+mod folders;
 mod host;
 mod images;
 mod out;
@@ -15,23 +17,29 @@ mod reply;
 mod session;
 mod signals;
 mod tools;
+mod trust;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::Parser;
 
 use args::{Cli, Command};
+use host::Place;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     cli.color.write_global();
-    let done = match cli.command {
-        Command::Tools(args) => host::workspace(cli.directory).and_then(|at| tools::run(at, &args)),
-        Command::Call(args) => host::workspace(cli.directory).and_then(|at| call::run(at, args)),
-        Command::Session(args) => {
-            host::workspace(cli.directory).and_then(|at| session::run(at, &args))
-        }
-        Command::Doctor(args) => doctor::run(&args),
-    };
-    exit::of(done)
+    exit::of(run(cli))
+}
+
+fn run(cli: Cli) -> Result<ExitCode> {
+    let place = Place::new(cli.directory, cli.trust)?;
+    match cli.command {
+        Command::Tools(args) => tools::run(&place, &args),
+        Command::Call(args) => call::run(&place, args),
+        Command::Session(args) => session::run(&place, &args),
+        Command::Doctor(args) => doctor::run(&place, &args),
+        Command::Trust(args) => trust::run(place.workspace(), &args),
+    }
 }

@@ -3,7 +3,7 @@
 mod lines;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -14,6 +14,7 @@ use terret::tiers::{Surface, ToolError};
 
 use crate::args::SessionArgs;
 use crate::exit::Usage;
+use crate::host::{Calls, Place};
 use crate::images::Images;
 use crate::reply::Reply;
 use crate::signals::Interrupts;
@@ -24,11 +25,11 @@ a session reads its calls from standard input, one JSON object a line, and stand
 terminal; pipe them in: echo '{\"id\": 1, \"tool\": \"ast_grep\", \"arguments\": {\"pattern\": \
 \"f($X)\"}}' | terret session, or terret session < calls.jsonl";
 
-pub(crate) fn run(workspace: PathBuf, args: &SessionArgs) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, args: &SessionArgs) -> Result<ExitCode> {
     if std::io::stdin().is_terminal() {
         return Err(Usage(AT_A_TERMINAL.to_owned()).into());
     }
-    let run = host::run(workspace)?;
+    let run = place.run(Calls::Many)?;
     let surface = host::surface(&run, args.cap.tier);
     host::runtime()?.block_on(serve(run, surface))?;
     Ok(ExitCode::SUCCESS)

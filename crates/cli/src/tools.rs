@@ -1,6 +1,5 @@
 //! `terret tools`: the tools that there are.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -8,10 +7,11 @@ use serde_json::{Value, json};
 use terret::tiers::{Surface, ToolSpec};
 
 use crate::args::ToolsArgs;
+use crate::host::{Calls, Place};
 use crate::{host, out, paint};
 
-pub(crate) fn run(workspace: PathBuf, args: &ToolsArgs) -> Result<ExitCode> {
-    let run = host::run(workspace)?;
+pub(crate) fn run(place: &Place, args: &ToolsArgs) -> Result<ExitCode> {
+    let run = place.run(Calls::One)?;
     let surface = host::surface(&run, args.cap.tier);
     if args.json {
         out::json(&Value::Array(surface.specs().map(described).collect()))?;

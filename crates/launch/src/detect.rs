@@ -47,7 +47,7 @@ pub struct Detector {
     environment: Environment,
     trust: Trust,
     listings: Mutex<Listings>,
-    probes: Mutex<HashMap<Probed, Result<(), String>>>,
+    probes: Mutex<HashMap<Probed, Result<String, String>>>,
 }
 
 /// What a probe was run on.
@@ -67,6 +67,7 @@ pub struct Detection {
     at: String,
     root: Result<Root, NoRoot>,
     program: Result<PathBuf, NoProgram>,
+    said: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -140,6 +141,12 @@ impl Detection {
     #[must_use]
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref().ok()
+    }
+
+    /// What its program has said to its probe, in a line, if that was run by [`check`](Detector::check).
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        self.said.as_deref()
     }
 }
 
@@ -257,8 +264,9 @@ impl Detector {
             self.look(&mut listings.look(), candidate, at.as_ref())
         };
         for _ in 0..MOST_PROGRAMS {
-            let (detection, unknown) = look();
+            let (mut detection, unknown) = look();
             let Some(probed) = unknown else {
+                detection.said = self.said(&detection);
                 return detection;
             };
             let outcome = self.probe(&probed).await;
@@ -271,7 +279,15 @@ impl Detector {
         look().0
     }
 
-    async fn probe(&self, (program, _, probe, cwd): &Probed) -> Result<(), String> {
+    fn said(&self, detection: &Detection) -> Option<String> {
+        let program = detection.program()?;
+        let probes = lock(&self.probes);
+        let mut of_program = probes.iter().filter(|(probed, _)| probed.0 == program);
+        let said = of_program.find_map(|(_, outcome)| outcome.clone().ok())?;
+        (!said.is_empty()).then_some(said)
+    }
+
+    async fn probe(&self, (program, _, probe, cwd): &Probed) -> Result<String, String> {
         let Probe { args, says, time } = probe;
         let command = Command::new(program, cwd, &self.environment)
             .args(args)
@@ -283,7 +299,7 @@ impl Detector {
                 let said = String::from_utf8_lossy(printed.stdout());
                 let fits = |text: &String| said.contains(text.as_str());
                 match says.is_empty() || says.iter().any(fits) {
-                    true => Ok(()),
+                    true => Ok(first_line(&said)),
                     false => Err(format!("with `{args}` it says `{}`", first_line(&said))),
                 }
             }
@@ -329,6 +345,7 @@ impl Detector {
             at: self.shown(folder),
             root,
             program,
+            said: None,
         };
         (detection, unknown)
     }
@@ -426,7 +443,7 @@ impl Detector {
                     .ok();
                 let probed = (found, changed, probe.clone(), cwd.to_owned());
                 match lock(&self.probes).get(&probed) {
-                    Some(Ok(())) => return (Ok(probed.0), None),
+                    Some(Ok(_)) => return (Ok(probed.0), None),
                     Some(Err(why)) => {
                         let why = why.clone();
                         broken.get_or_insert(NoProgram::Broken {
@@ -492,7 +509,6 @@ impl Detector {
     }
 }
 
-/// Nothing that is left half done is held by either lock.
 /// The beginning of what a program printed.
 fn first_line(text: &str) -> String {
     text.lines()
@@ -503,6 +519,7 @@ fn first_line(text: &str) -> String {
         .collect()
 }
 
+/// Nothing that is left half done is held by either lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -110,6 +110,10 @@ pub struct ServerSpec {
     /// It runs code of the project by itself, so that it wants the project's trust.
     #[serde(default)]
     pub trusted: bool,
+    /// What is otherwise where the project is not trusted, so that it runs none of that code: a table like the entry's,
+    /// which is merged over it. Without one, a server that wants the project's trust is not started there.
+    #[serde(default)]
+    pub untrusted: Option<toml::Table>,
     /// The language ids, each with the endings of its files, or whole names.
     pub languages: BTreeMap<String, BTreeSet<String>>,
     /// Its initialization options.
@@ -309,6 +313,8 @@ pub struct Entry {
     spec: ServerSpec,
     candidate: Candidate,
     unless: Option<Candidate>,
+    /// What it is where the project is not trusted, if it is otherwise then.
+    untrusted: Option<Arc<Entry>>,
 }
 
 impl Entry {
@@ -351,7 +357,27 @@ impl Entry {
             spec,
             candidate,
             unless,
+            untrusted: None,
         })
+    }
+
+    /// The entry of such a table, with what it is where the project is not trusted.
+    fn read(id: &str, table: &toml::Table) -> Result<Self, BadServer> {
+        let spec = |table: toml::Table| {
+            ServerSpec::deserialize(table).map_err(|error| BadServer {
+                id: id.to_owned(),
+                why: error.message().to_owned(),
+            })
+        };
+        let mut entry = Self::new(id, spec(table.clone())?)?;
+        if let Some(other) = &entry.spec.untrusted {
+            let mut merged = table.clone();
+            merge(&mut merged, other.clone());
+            merged.insert("trusted".to_owned(), false.into());
+            let untrusted = Self::new(id, spec(merged)?)?;
+            entry.untrusted = Some(Arc::new(untrusted));
+        }
+        Ok(entry)
     }
 }
 
@@ -447,11 +473,7 @@ impl Catalog {
     pub fn change_table(&mut self, id: &str, table: toml::Table) -> Result<(), BadServer> {
         let mut whole = self.known.tables.get(id).cloned().unwrap_or_default();
         merge(&mut whole, table);
-        let spec = ServerSpec::deserialize(whole.clone()).map_err(|error| BadServer {
-            id: id.to_owned(),
-            why: error.message().to_owned(),
-        })?;
-        let entry = Arc::new(Entry::new(id, spec)?);
+        let entry = Arc::new(Entry::read(id, &whole)?);
         let known = Arc::make_mut(&mut self.known);
         match known.entries.iter_mut().find(|entry| entry.id == id) {
             Some(old) => *old = entry,
@@ -467,6 +489,16 @@ impl Catalog {
         let before = entries.len();
         entries.retain(|entry| entry.id != id);
         entries.len() < before
+    }
+
+    /// The servers as they are where the project is not trusted.
+    pub(crate) fn untrusted(mut self) -> Self {
+        for entry in &mut Arc::make_mut(&mut self.known).entries {
+            if let Some(untrusted) = &entry.untrusted {
+                *entry = Arc::clone(untrusted);
+            }
+        }
+        self
     }
 
     /// The servers that are for a file of this name.
@@ -517,6 +549,41 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn without_trust_a_server_is_what_its_data_says() {
+        let mut catalog = Catalog::shipped();
+        let text =
+            "initialization.cargo.features = 'all'\nuntrusted.initialization.cargo.noDeps = true";
+        catalog.change("rust-analyzer", text).expect("sound");
+        let error = catalog.change("rust-analyzer", "untrusted.programs = []");
+        assert!(
+            error
+                .expect_err("no program")
+                .to_string()
+                .contains("`rust-analyzer`: it names no program")
+        );
+        let trusted = catalog
+            .get("rust-analyzer")
+            .expect("shipped")
+            .spec()
+            .clone();
+        let catalog = catalog.untrusted();
+        let spec = catalog.get("rust-analyzer").expect("shipped").spec();
+        assert!(trusted.trusted && !spec.trusted);
+        let cargo =
+            |spec: &ServerSpec| spec.initialization.as_ref().expect("some")["cargo"].clone();
+        let expected = serde_json::json!({
+            "targetDir": true, "features": "all", "noDeps": true, "buildScripts": { "enable": false },
+        });
+        assert_eq!(cargo(spec), expected);
+        assert_eq!(cargo(&trusted)["buildScripts"], Value::Null);
+        assert!(spec.unless.contains(&".cargo".to_owned()) && trusted.unless.is_empty());
+        assert!(
+            catalog.get("eslint").expect("shipped").spec().trusted,
+            "it has no such table"
+        );
     }
 
     #[test]

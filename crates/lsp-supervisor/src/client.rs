@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -53,6 +53,9 @@ pub(crate) struct Client {
     started: Instant,
     /// Whether it has read its project once.
     was_ready: AtomicBool,
+    /// When its program was there, and how long after that it was ready first.
+    begun: Instant,
+    ready_after: OnceLock<Duration>,
     documents: Mutex<Documents>,
 }
 
@@ -72,6 +75,7 @@ impl Client {
         entry: Arc<Entry>,
         root: &Path,
     ) -> Result<Self, Error> {
+        let begun = Instant::now();
         let spec = entry.spec();
         let heard = Heard::new();
         let params = capabilities::initialize(&entry, root);
@@ -106,6 +110,8 @@ impl Client {
             root: root.to_owned(),
             started: Instant::now(),
             was_ready: AtomicBool::new(false),
+            begun,
+            ready_after: OnceLock::new(),
             documents: Mutex::default(),
             encoding,
             entry,
@@ -383,6 +389,19 @@ impl Client {
     /// Waits until the server has read its project, as far as it tells, and no longer than this; says whether it has.
     /// `progress` hears what it is at. Safe to cancel.
     pub(crate) async fn ready(&self, limit: Duration, progress: &(dyn Fn(&str) + Sync)) -> bool {
+        let is_ready = self.become_ready(limit, progress).await;
+        if is_ready {
+            self.ready_after.get_or_init(|| self.begun.elapsed());
+        }
+        is_ready
+    }
+
+    /// How long after its start it was ready to be asked, if it is.
+    pub(crate) fn ready_after(&self) -> Option<Duration> {
+        self.ready_after.get().copied()
+    }
+
+    async fn become_ready(&self, limit: Duration, progress: &(dyn Fn(&str) + Sync)) -> bool {
         let until = Instant::now() + limit;
         match self.entry.spec().diagnostics.ready {
             Ready::Initialized => true,

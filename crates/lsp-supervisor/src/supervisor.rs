@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use terret_launch::{Detector, Enclosure, Environment, Trust, Usable};
+use terret_launch::{Detection, Detector, Enclosure, Environment, Trust, Usable};
 use tokio::task::JoinSet;
 
-use crate::catalog::{Catalog, Entry};
+use crate::catalog::{Catalog, Entry, ServerSpec};
 use crate::error::{Error, ErrorKind};
 use crate::ledger::Ledger;
 use crate::ops::written::Late;
@@ -122,6 +122,8 @@ impl Background {
 pub struct Choice {
     entry: Arc<Entry>,
     usable: Result<Usable, String>,
+    /// What was found of it, where that was looked for.
+    found: Option<Detection>,
 }
 
 impl Choice {
@@ -135,6 +137,30 @@ impl Choice {
     #[must_use]
     pub fn root(&self) -> Option<&Path> {
         self.usable.as_ref().ok().map(Usable::root)
+    }
+
+    /// Whether it was looked for: not where another server goes before it, or where something keeps it away.
+    #[must_use]
+    pub fn is_looked_for(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// The folder that a marker makes its root, whether it can be used or not; absent where nothing was looked for.
+    #[must_use]
+    pub fn marked(&self) -> Option<&Path> {
+        self.found.as_ref()?.root()
+    }
+
+    /// Its program, whether it can be used or not; absent where nothing was looked for.
+    #[must_use]
+    pub fn program(&self) -> Option<&Path> {
+        self.found.as_ref()?.program()
+    }
+
+    /// What its program has said to its probe, in a line: its version, mostly.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        self.found.as_ref()?.said()
     }
 
     /// Why it cannot be used, if so.
@@ -157,6 +183,8 @@ pub struct Status {
     pub state: State,
     /// How often it was started.
     pub starts: usize,
+    /// How long after its start it was ready to be asked, if it is.
+    pub ready_after: Option<Duration>,
 }
 
 /// How a server is.
@@ -208,10 +236,14 @@ impl Supervisor {
         let workspace = workspace.into();
         let environment = options.environment.unwrap_or_else(Environment::inherited);
         let detector = Detector::new(&workspace, environment.clone()).trust(options.trust.clone());
+        let mut catalog = options.catalog.unwrap_or_else(Catalog::shipped);
+        if !options.trust.is_trusted() {
+            catalog = catalog.untrusted();
+        }
         Self {
             shared: Arc::new(Shared {
                 workspace,
-                catalog: options.catalog.unwrap_or_else(Catalog::shipped),
+                catalog,
                 detector,
                 trust: options.trust,
                 surroundings: Surroundings {
@@ -226,6 +258,12 @@ impl Supervisor {
             }),
             background: Arc::default(),
         }
+    }
+
+    /// The servers that are known, as they are used here.
+    #[must_use]
+    pub fn catalog(&self) -> &Catalog {
+        &self.shared.catalog
     }
 
     /// The workspace.
@@ -261,6 +299,7 @@ impl Supervisor {
         let mut all = Vec::new();
         for ((id, root), slot) in self.shared.all(None) {
             let mut name = id.clone();
+            let mut ready_after = None;
             let state = match slot.running.try_lock() {
                 Err(_) => State::Starting,
                 Ok(running) => match &*running {
@@ -270,6 +309,7 @@ impl Supervisor {
                     Some(server) => {
                         let client = server.client();
                         name = client.name().to_owned();
+                        ready_after = client.ready_after();
                         if let Some(version) = client.version() {
                             name += &format!(" {version}");
                         }
@@ -291,6 +331,7 @@ impl Supervisor {
                 root,
                 state,
                 starts,
+                ready_after,
             });
         }
         all.sort_by(|a, b| (&a.root, &a.id).cmp(&(&b.root, &b.id)));
@@ -356,15 +397,18 @@ impl Shared {
             let better = choices.iter().find(|choice| {
                 choice.usable.is_ok() && spec.after.iter().any(|id| id == choice.entry.id())
             });
+            let mut found = None;
             let usable = if let Some(better) = better {
                 Err(format!("{} serves the file", better.entry.spec().name))
             } else if let Some(marker) = entry.unless().and_then(|unless| {
                 let detection = self.detector.detect(unless, path);
-                detection.root().map(Path::to_owned)
+                let marked = detection.root().map(Path::to_owned);
+                marked.or_else(|| self.marked_above(spec))
             }) {
-                Err(format!("another server is for {}", marker.display()))
+                Err(self.kept_away(spec, &marker))
             } else {
                 let detection = self.detector.check(entry.candidate(), path).await;
+                found = Some(detection.clone());
                 let what = format!(
                     "{}, which runs code of the project, is not started",
                     spec.name
@@ -376,9 +420,43 @@ impl Shared {
                 }
             };
             let entry = Arc::clone(entry);
-            choices.push(Choice { entry, usable });
+            choices.push(Choice {
+                entry,
+                usable,
+                found,
+            });
         }
         choices
+    }
+
+    /// A folder above the workspace with something in it that keeps a server away where there is no trust: the workspace
+    /// may be a part of a checkout. What is in the user's home is the user's.
+    fn marked_above(&self, spec: &ServerSpec) -> Option<PathBuf> {
+        if self.trust.is_trusted() || spec.untrusted.is_none() {
+            return None;
+        }
+        let home = self.surroundings.environment.get("HOME").map(Path::new);
+        let mut above = self.workspace.ancestors().skip(1);
+        let has_any = |folder: &Path| spec.unless.iter().any(|name| folder.join(name).exists());
+        let found = above.find(|folder| Some(*folder) != home && has_any(folder));
+        found.map(Path::to_owned)
+    }
+
+    /// Why a server is not for a file below a folder with a marker that keeps it away.
+    fn kept_away(&self, spec: &ServerSpec, folder: &Path) -> String {
+        let marked = folder.display();
+        if spec.untrusted.is_none() {
+            return format!("another server is for {marked}");
+        }
+        let what = format!(
+            "{} is not started where {marked} has any of {}",
+            spec.name,
+            spec.unless.join(", ")
+        );
+        match self.trust.check(what) {
+            Err(untrusted) => untrusted.to_string(),
+            Ok(()) => format!("another server is for {marked}"),
+        }
     }
 
     pub(crate) async fn server(&self, choice: &Choice) -> Result<Arc<Server>, Error> {

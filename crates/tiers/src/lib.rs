@@ -154,6 +154,7 @@ pub use self::gate::{AllowUpTo, Approval, Decision, DenyAll, Gate, GateRequest, 
 pub use self::keys::{Lease, RunScope};
 pub use self::output::{Output, Part};
 pub use self::progress::{Progress, ProgressReceiver, ProgressSink};
+pub use self::suggest::nearest;
 pub use self::surface::{Fingerprint, Request, Surface};
 pub use self::tier::{Tier, UnknownTier};
 pub use self::tool::{Concurrency, Tool, ToolSpec, WORKSPACE, Waits};

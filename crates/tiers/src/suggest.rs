@@ -5,16 +5,20 @@
 ///
 /// Letter case, `-`, `_` and blanks make no difference. Near is a third of the word's length, in
 /// insertions, deletions, replacements and swaps of neighbours; or that one begins with the other.
-pub(crate) fn nearest<'a>(
-    word: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+///
+/// ```
+/// let keys = ["enabled", "write_wait", "disable"];
+/// assert_eq!(terret_tiers::nearest("wirte-wait", keys), Some("write_wait"));
+/// assert_eq!(terret_tiers::nearest("colour", keys), None);
+/// ```
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = plain(word);
     // The distance is quadratic, and no name is that long.
     if word.is_empty() || word.len() > 100 {
         return None;
     }
     candidates
+        .into_iter()
         .filter_map(|candidate| {
             let plain = plain(candidate);
             let distance = distance(&word, &plain);
