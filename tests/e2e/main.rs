@@ -3,14 +3,18 @@
 
 mod call;
 mod colour;
+mod config;
 mod docs;
 mod doctor;
 mod edit;
 mod find;
 mod interrupt;
+mod lsp;
 mod session;
 mod terminal;
 mod tools;
+mod trust;
+mod write;
 
 use serde_json::{Value, json};
 use terret_testkit::{Bin, Live, Tree};
@@ -18,6 +22,13 @@ use terret_testkit::{Bin, Live, Tree};
 /// The binary that was just built, in a folder.
 fn terret(tree: &Tree) -> Bin {
     Bin::new(env!("CARGO_BIN_EXE_terret")).cwd(tree.root())
+}
+
+/// Writes the user's configuration.
+fn configure(bin: &Bin, text: &str) {
+    let folder = bin.home().join(".config/terret");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("terret.toml"), text).unwrap();
 }
 
 /// A call as a line of a session.
