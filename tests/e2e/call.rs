@@ -115,8 +115,8 @@ fn the_exit_code_tells_the_kind_of_error() {
         11,
         &["ast_gerp"],
         expect![[r#"
-        error[not_found]: there is no tool `ast_gerp`; did you mean `ast_grep`? The tools are `ast_edit`, `ast_grep`, `resolve`
-    "#]],
+            error[not_found]: there is no tool `ast_gerp`; did you mean `ast_grep`? The tools are `apply_patch`, `ast_edit`, `ast_grep`, `edit`, `lsp`, `lsp_rename`, `read`, `resolve`, `write`
+        "#]],
     );
 }
 

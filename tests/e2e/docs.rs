@@ -3,6 +3,8 @@
 use expect_test::expect_file;
 use terret_testkit::{Bin, Tree};
 
+use crate::configure;
+
 /// The page with the output of each of its commands as it is now.
 ///
 /// A block of kind `console` holds commands, `$ …` with `> …` for what goes on, and their output.
@@ -39,11 +41,13 @@ fn replayed(page: &str) -> String {
 fn said(tree: &Tree, command: &str) -> String {
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_terret"));
     let folder = binary.parent().expect("a binary is in a folder");
-    let outcome = Bin::new("sh")
+    let bin = Bin::new("sh")
         .args(["-c", command])
         .cwd(tree.root())
-        .env("PATH", format!("{}:/usr/bin:/bin", folder.display()))
-        .run();
+        .env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+    // A page shows the same wherever it is run, whichever servers there are.
+    configure(&bin, "lsp.enabled = false");
+    let outcome = bin.run();
     let mut said = outcome.stdout + &outcome.stderr;
     if !said.is_empty() && !said.ends_with('\n') {
         said.push('\n');

@@ -24,8 +24,9 @@ fn grammars_are_listed_with_the_feature_that_brings_them() {
 fn language_servers_are_listed_with_what_keeps_them_away() {
     let tree = Tree::new("//- /app/go.mod\nmodule a\n//- /app/a.go\npackage a\n//- /bin dir\n");
     tree.write("bin/placeholder", "");
+    let elsewhere = Tree::new("");
     let doctor = || {
-        let bin = terret(&Tree::new("")).arg("-C").arg(tree.root());
+        let bin = terret(&elsewhere).arg("-C").arg(tree.root());
         bin.arg("doctor").env("PATH", tree.path("bin"))
     };
     let report = doctor().run().success().stdout;

@@ -19,22 +19,28 @@ fn names(arguments: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_surface_capped_at_read_holds_ast_grep_only() {
-    assert_eq!(names(&["--tier", "read"]), ["ast_grep"]);
+fn a_surface_capped_at_read_holds_what_only_reads() {
+    assert_eq!(names(&["--tier", "read"]), ["ast_grep", "lsp", "read"]);
     let table = terret(&Tree::new(""))
         .args(["tools", "--tier", "read"])
         .run()
         .success();
-    assert_eq!(table.stdout.lines().count(), 1, "{table}");
+    assert_eq!(table.stdout.lines().count(), 3, "{table}");
 }
 
 #[test]
 fn the_table() {
     let outcome = terret(&Tree::new("")).arg("tools").run().success();
     expect![[r#"
-        ast_edit  write  Rewrites code by its shape and stages the change; nothing is written until `resolve` accepts it.
-        ast_grep  read   Finds code by its shape, parsed, whatever its layout; never inside strings or comments.
-        resolve   write  Writes a change that `ast_edit` staged, or drops it.
+        apply_patch  write  Host tool: applies a patch to files of the workspace, all of it or nothing.
+        ast_edit     write  Rewrites code by its shape and stages the change; nothing is written until `resolve` accepts it.
+        ast_grep     read   Finds code by its shape, parsed, whatever its layout; never inside strings or comments.
+        edit         write  Host tool: replaces a text in a file of the workspace.
+        lsp          read   Asks the language server of a file about code, with types and across files: where a symbol is declared or used, what its type is, what implements it, its documentation, what is wrong with a file, the symbols of a file or of the workspace.
+        lsp_rename   write  Renames a symbol everywhere by the language server of its file: uses in other files, imports and modules included, and nothing that is only spelled alike.
+        read         read   Host tool: reads a text file of the workspace, its lines numbered.
+        resolve      write  Writes a change that `ast_edit` staged, or drops it.
+        write        write  Host tool: writes a whole file of the workspace, and makes its folders.
     "#]].assert_eq(&outcome.stdout);
 }
 
@@ -47,6 +53,24 @@ fn the_json() {
     assert!(outcome.json().is_array());
     expect![[r#"
         [
+          {
+            "name": "apply_patch",
+            "tier": "write",
+            "description": "Host tool: applies a patch to files of the workspace, all of it or nothing. The patch begins with `*** Begin Patch` and ends with `*** End Patch`; between them are sections: `*** Add File: PATH` (each line with `+`), `*** Delete File: PATH`, `*** Update File: PATH`, which `*** Move to: PATH` may follow. An update has hunks: `@@`, optionally with a line that stands above it (`@@ def total`), then lines with a blank (as they are), `-` (removed) or `+` (added). Three lines around a change make its place known. Example: {\"patch\": \"*** Begin Patch\\n*** Update File: a.py\\n@@ def total\\n-    return a\\n+    return a + 1\\n*** End Patch\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "patch": {
+                  "type": "string",
+                  "description": "The patch, from `*** Begin Patch` to `*** End Patch`."
+                }
+              },
+              "required": [
+                "patch"
+              ],
+              "additionalProperties": false
+            }
+          },
           {
             "name": "ast_edit",
             "tier": "write",
@@ -141,6 +165,142 @@ fn the_json() {
             }
           },
           {
+            "name": "edit",
+            "tier": "write",
+            "description": "Host tool: replaces a text in a file of the workspace. `old` has to be there exactly once, letter by letter, blanks included (line ends are taken care of); `replace_all` replaces it wherever it is. Example: {\"path\": \"src/a.py\", \"old\": \"return a\\n\", \"new\": \"return a + 1\\n\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "path": {
+                  "type": "string",
+                  "description": "The file, relative to the workspace."
+                },
+                "old": {
+                  "type": "string",
+                  "description": "The text to replace, with as much around it as makes it the only one."
+                },
+                "new": {
+                  "type": "string",
+                  "description": "What to put in its place; empty deletes."
+                },
+                "replace_all": {
+                  "type": "boolean",
+                  "description": "Replace it wherever it is."
+                }
+              },
+              "required": [
+                "path",
+                "old",
+                "new"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "lsp",
+            "tier": "read",
+            "description": "Asks the language server of a file about code, with types and across files: where a symbol is declared or used, what its type is, what implements it, its documentation, what is wrong with a file, the symbols of a file or of the workspace. Use it where names mislead a text search. A symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. Returns `path:line: text` for each place. Example: {\"action\": \"references\", \"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "action": {
+                  "type": "string",
+                  "description": "What to find out. `diagnostics`: What is wrong with `file`; `definition`: Where the symbol is declared; `type_definition`: Where the type of the symbol is declared; `implementation`: What implements the symbol; `references`: Where the symbol is used; `hover`: The signature and the documentation of the symbol; `symbols`: The symbols of `file`, or with `query` those of the workspace; `status`: Which servers run, and which cannot and why; `reload`: Restarts the servers of `file`, or all.",
+                  "enum": [
+                    "diagnostics",
+                    "definition",
+                    "type_definition",
+                    "implementation",
+                    "references",
+                    "hover",
+                    "symbols",
+                    "status",
+                    "reload"
+                  ]
+                },
+                "file": {
+                  "type": "string",
+                  "description": "The file, relative to the working directory."
+                },
+                "line": {
+                  "type": "integer",
+                  "description": "The line of the symbol in the file, from 1."
+                },
+                "symbol": {
+                  "type": "string",
+                  "description": "The symbol as that line spells it; `name#2` for the second of that name on the line."
+                },
+                "query": {
+                  "type": "string",
+                  "description": "For `symbols`: a part of the name of what is looked for in the whole workspace."
+                }
+              },
+              "required": [
+                "action"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "lsp_rename",
+            "tier": "write",
+            "description": "Renames a symbol everywhere by the language server of its file: uses in other files, imports and modules included, and nothing that is only spelled alike. All of it is written, or nothing. The symbol is named by `file`, `line` and `symbol`, the identifier as that line spells it. Example: {\"file\": \"src/cart.rs\", \"line\": 12, \"symbol\": \"total\", \"new_name\": \"sum\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "file": {
+                  "type": "string",
+                  "description": "The file, relative to the working directory."
+                },
+                "line": {
+                  "type": "integer",
+                  "description": "The line of the symbol in the file, from 1."
+                },
+                "symbol": {
+                  "type": "string",
+                  "description": "The symbol as that line spells it; `name#2` for the second of that name on the line."
+                },
+                "new_name": {
+                  "type": "string",
+                  "description": "What to call it."
+                }
+              },
+              "required": [
+                "file",
+                "line",
+                "symbol",
+                "new_name"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "read",
+            "tier": "read",
+            "description": "Host tool: reads a text file of the workspace, its lines numbered. Long files come in parts: the last line says how to go on. Example: {\"path\": \"src/main.rs\", \"offset\": 120, \"limit\": 80}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "path": {
+                  "type": "string",
+                  "description": "The file, relative to the workspace."
+                },
+                "offset": {
+                  "type": "integer",
+                  "description": "The first line to show, from 1; 1 when absent."
+                },
+                "limit": {
+                  "type": "integer",
+                  "description": "How many lines to show; at most 2,000, and 2,000 when absent."
+                }
+              },
+              "required": [
+                "path"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
             "name": "resolve",
             "tier": "write",
             "description": "Writes a change that `ast_edit` staged, or drops it. All files or none: if any of them is no longer as it was when the change was staged, nothing is written and the answer names the files; run `ast_edit` again then. Returns what was written. Example: {\"edit_id\": \"edit_1\", \"action\": \"accept\"}",
@@ -163,6 +323,29 @@ fn the_json() {
               "required": [
                 "edit_id",
                 "action"
+              ],
+              "additionalProperties": false
+            }
+          },
+          {
+            "name": "write",
+            "tier": "write",
+            "description": "Host tool: writes a whole file of the workspace, and makes its folders. To change a part of a file use `edit`. Example: {\"path\": \"src/greeting.py\", \"content\": \"HELLO = 'hello'\\n\"}",
+            "parameters": {
+              "type": "object",
+              "properties": {
+                "path": {
+                  "type": "string",
+                  "description": "The file, relative to the workspace; made if it is not there."
+                },
+                "content": {
+                  "type": "string",
+                  "description": "All that is to be in it."
+                }
+              },
+              "required": [
+                "path",
+                "content"
               ],
               "additionalProperties": false
             }

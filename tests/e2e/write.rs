@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use terret_testkit::Tree;
 
-use crate::{ask, terret};
+use crate::{ask, configure, terret};
 
 const BEFORE: &str = "
     //- /a.txt
@@ -21,7 +21,10 @@ const BEFORE: &str = "
 /// What a call says, or its error.
 #[track_caller]
 fn says(tree: &Tree, tool: &str, arguments: Value, expected: Expect) {
-    let mut session = terret(tree).arg("session").start();
+    let bin = terret(tree).arg("session");
+    // What servers say of it is for other tests.
+    configure(&bin, "lsp.enabled = false");
+    let mut session = bin.start();
     let answer = ask(&mut session, tool, arguments);
     let said = match answer["error"]["kind"].as_str() {
         Some(kind) => format!("{kind}: {}", answer["error"]["message"].as_str().unwrap()),
@@ -140,7 +143,7 @@ fn what_is_outside_or_no_text_is_refused() {
             ),
         ];
         for message in outside {
-            assert!(message.contains("outside of the workspace"), "{message}");
+            assert!(message.contains("outside the workspace"), "{message}");
         }
     }
     says(
