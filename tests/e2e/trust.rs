@@ -1,11 +1,14 @@
 //! What a workspace may run.
 
+use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use terret_testkit::{Bin, Tree};
+use terret_testkit::{Bin, Tree, require_tool};
 
 use crate::{configure, terret};
 
@@ -181,4 +184,91 @@ fn without_trust_rust_analyzer_is_kept_from_what_would_run_code() {
         "{problem}"
     );
     assert_eq!(found(bin().arg("--trust"))["usable"], true);
+}
+
+#[test]
+fn without_trust_no_typescript_of_the_checkout_is_run() {
+    let tree = Tree::new(
+        "
+        //- /tsconfig.json
+        {}
+        //- /a.ts
+        export const a = 1
+        //- /bin/typescript-language-server mode=755
+        #!/bin/sh
+        echo 5.0
+        ",
+    );
+    let usable = |bin: Bin| {
+        let path = format!("{}:/usr/bin:/bin", tree.path("bin").display());
+        let details = bin
+            .args(["doctor", "--json"])
+            .env("PATH", path)
+            .run()
+            .success()
+            .json();
+        let servers = details["language_servers"].as_array().unwrap().clone();
+        let server = servers
+            .into_iter()
+            .find(|server| server["id"] == "typescript-language-server");
+        server.unwrap()["usable"].clone()
+    };
+    assert_eq!(usable(terret(&tree)), true);
+    // It would take this one in place of its own.
+    tree.write("node_modules/typescript/lib/tsserver.js", "evil()\n");
+    assert_eq!(usable(terret(&tree)), false);
+    assert_eq!(usable(terret(&tree).arg("--trust")), true);
+    // A folder of a checkout is no way around it.
+    tree.write("sub/tsconfig.json", "{}\n");
+    tree.write("sub/b.ts", "export const b = 1\n");
+    assert_eq!(usable(terret(&tree).args(["-C", "sub"])), false);
+}
+
+/// With the tool chain of whoever runs the test.
+fn with_rust(bin: Bin) -> Bin {
+    let home = env::home_dir().unwrap();
+    let folder = |variable: &str, below: &str| {
+        env::var_os(variable).map_or_else(|| home.join(below), PathBuf::from)
+    };
+    bin.env("RUSTUP_HOME", folder("RUSTUP_HOME", ".rustup"))
+        .env("CARGO_HOME", folder("CARGO_HOME", ".cargo"))
+        .deadline(Duration::from_secs(180))
+}
+
+#[test]
+fn without_trust_rust_analyzer_answers_and_runs_no_build_script() {
+    if require_tool("rust-analyzer").is_none() || require_tool("cargo").is_none() {
+        return;
+    }
+    let tree = Tree::new(
+        "
+        //- /Cargo.toml
+        [package]
+        name = 'shop'
+        version = '0.1.0'
+        edition = '2024'
+        //- /build.rs
+        fn main() {
+            std::fs::write(\"ran\", \"x\").unwrap();
+        }
+        //- /src/cart.rs
+        pub fn total(a: i32, b: i32) -> i32 {
+            a + b
+        }
+        //- /src/main.rs
+        mod cart;
+
+        fn main() {
+            println!(\"{}\", cart::total(1, 2));
+        }
+        ",
+    );
+    let arguments =
+        json!({"action": "definition", "file": "src/main.rs", "line": 4, "symbol": "total"});
+    let call = || with_rust(terret(&tree).args(["call", "lsp", &arguments.to_string()]));
+    let found = "src/cart.rs:1: pub fn total(a: i32, b: i32) -> i32 {\n";
+    assert_eq!(call().run().success().stdout, found);
+    assert!(!tree.path("ran").exists() && !tree.path("target").exists());
+    assert_eq!(call().arg("--trust").run().success().stdout, found);
+    assert!(tree.path("ran").exists(), "with trust it is run");
 }
