@@ -43,7 +43,7 @@ fn hover(bin: Bin) -> Bin {
 }
 
 /// In the home of another one, as a user goes on.
-fn at_home<'a>(bin: Bin, home: &'a Bin) -> Bin {
+fn at_home(bin: Bin, home: &Bin) -> Bin {
     bin.env("XDG_STATE_HOME", home.home().join(".local/state"))
         .env("XDG_CONFIG_HOME", home.home().join(".config"))
 }
