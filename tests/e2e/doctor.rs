@@ -33,9 +33,10 @@ fn language_servers_are_listed_with_what_keeps_them_away() {
     let gopls = "  gopls: `go.mod` found in app/, `gopls` is not on PATH; to get it: go install ";
     assert!(report.contains(gopls), "{report}");
     assert!(
-        report.ends_with(" more are known, for what is not here\n"),
+        report.contains(" more are known, for what is not here\n"),
         "{report}"
     );
+    assert!(report.ends_with("to allow it: terret trust\n"), "{report}");
     let details = doctor().arg("--json").run().success().json();
     let servers = details["language_servers"].as_array().unwrap();
     let gopls = servers
@@ -49,4 +50,5 @@ fn language_servers_are_listed_with_what_keeps_them_away() {
         .find(|server| server["id"] == "dart")
         .unwrap();
     assert_eq!(dart["roots"], json!([]));
+    assert_eq!(details["trusted"], false);
 }

@@ -91,7 +91,7 @@ pub(crate) struct SessionArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Print {grammars: […], language_servers: […]}
+    /// Print {grammars: […], language_servers: […], trusted}
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -62,12 +62,17 @@ impl Place {
         &self.workspace
     }
 
+    /// Whether the workspace may run what it brings.
+    pub(crate) fn trust(&self) -> Result<Trust> {
+        match self.trusted_now {
+            true => Ok(Trust::Trusted),
+            false => trust::of(&self.workspace),
+        }
+    }
+
     /// How language servers are used here; absent if they are not.
     pub(crate) fn servers(&self, calls: Calls) -> Result<Option<lsp::Options>> {
-        let trust = match self.trusted_now {
-            true => Trust::Trusted,
-            false => trust::of(&self.workspace)?,
-        };
+        let trust = self.trust()?;
         let config = Config::load(&self.workspace, trust.is_trusted())?;
         let Some(catalog) = config.servers else {
             return Ok(None);
