@@ -59,6 +59,17 @@ impl Client {
         }
         if proof == Proof::Progress {
             self.settled(open, limit).await;
+            // Work that was begun for an older text may have ended there; the answer to a question about this one comes once
+            // its own has begun.
+            loop {
+                let begun = self.heard().state().begun;
+                self.barrier(open, until).await;
+                let over = |state: &State| state.task().is_none().then_some(());
+                let _ = timeout_at(until, self.hears(over)).await;
+                if self.heard().state().begun == begun || Instant::now() >= until {
+                    break;
+                }
+            }
             let pushed = self.heard().state().pushed(path);
             return Ok(self.said(pushed.unwrap_or_default().to_vec(), self.task()));
         }

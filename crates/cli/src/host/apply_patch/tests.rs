@@ -1,3 +1,5 @@
+//! Patches that go in, and those that do not.
+
 use super::*;
 
 fn wrap(sections: &str) -> String {
